@@ -1,0 +1,1 @@
+"""chatctx: approved engineering guidance, served to coding agents."""

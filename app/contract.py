@@ -1,0 +1,425 @@
+"""The public contract, written once: every limit, every shape, every tool.
+
+Tool schemas, `api.json`, `llms-full.txt` and the documentation are rendered from this module or tested against it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from app.errors import InvalidInput
+from app.record import Confidence, Kind, Relation, TaskType, Topic
+
+SERVER_NAME = "chatctx-knowledge"
+SERVER_TITLE = "chatctx engineering guidance"
+SERVER_VERSION = "0.1.0"
+
+QUERY_MIN_CHARACTERS = 2
+QUERY_MAX_CHARACTERS = 2000
+TECHNOLOGIES_MAX = 10
+TECHNOLOGY_MAX_CHARACTERS = 80
+VERSIONS_MAX = 20
+# The contract leaves a version's length open; this keeps one from carrying a document.
+VERSION_MAX_CHARACTERS = 100
+TOPICS_MAX = 3
+RESULTS_MAX = 10
+RESULTS_DEFAULT = 5
+TOKEN_BUDGET_MIN = 200
+TOKEN_BUDGET_MAX = 5000
+TOKEN_BUDGET_DEFAULT = 2500
+IDS_MAX = 10
+ID_MAX_CHARACTERS = 120
+COMMENT_MAX_CHARACTERS = 1000
+GUEST_DAILY_QUOTA = 250
+BODY_MAX_BYTES = 65_536
+# Bytes of compact UTF-8 JSON that a token is taken to be. Real tokenizers need 3.35 to 3.5 characters a token on this shape;
+# 3 keeps an answer inside the budget, 4 overruns it.
+BYTES_PER_TOKEN = 3
+FIELD_ERRORS_MAX = 5
+
+
+class Detail(StrEnum):
+    """How much of a record an answer carries."""
+
+    BRIEF = "brief"
+    STANDARD = "standard"
+    FULL = "full"
+
+
+class Mode(StrEnum):
+    """How a search was answered."""
+
+    HYBRID = "hybrid"
+    KEYWORD_FALLBACK = "keyword_fallback"
+    NO_MATCH = "no_match"
+
+
+class DegradedReason(StrEnum):
+    """Why a search saw less than it should have. A closed list; never an exception's text."""
+
+    EMBEDDING_DISABLED = "embedding_disabled"
+    EMBEDDING_ERROR = "embedding_error"
+    EMBEDDING_TIMEOUT = "embedding_timeout"
+    EMBEDDING_CIRCUIT_OPEN = "embedding_circuit_open"
+    EMBEDDING_INVALID = "embedding_invalid"
+    EMBEDDING_BUSY = "embedding_busy"
+    EMBEDDING_MODEL_NOT_PUBLISHED = "embedding_model_not_published"
+    PARTIAL_EMBEDDINGS = "partial_embeddings"
+    TEXT_SEARCH_ERROR = "text_search_error"
+    VECTOR_SEARCH_ERROR = "vector_search_error"
+
+
+class FeedbackCategory(StrEnum):
+    """What a piece of feedback says."""
+
+    HELPFUL = "helpful"
+    NOT_HELPFUL = "not_helpful"
+    INCORRECT = "incorrect"
+    OUTDATED = "outdated"
+    MISSING = "missing"
+    OTHER = "other"
+
+
+class FeedbackSource(StrEnum):
+    """Which tool's answer the feedback is about."""
+
+    SEARCH = "search_knowledge"
+    GET = "get_guidance"
+    OTHER = "other"
+
+
+class Applicability(StrEnum):
+    """Whether a record holds for a technology and version that was named."""
+
+    APPLIES = "applies"
+    DOES_NOT_APPLY = "does_not_apply"
+    VERSION_UNKNOWN = "version_unknown"
+    TECHNOLOGY_AGNOSTIC = "technology_agnostic"
+    BUILT_ON = "built_on"
+    NOT_ABOUT = "not_about"
+
+
+def _clean_text(value: object) -> object:
+    """Normalise text to NFC and strip it; refuse what no store or model can hold."""
+    if not isinstance(value, str):
+        return value
+    if "\0" in value:
+        raise ValueError("must not contain NUL characters")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("must not contain lone surrogates") from None
+    return unicodedata.normalize("NFC", value).strip()
+
+
+def _unpack_json(value: object) -> object:
+    """Parse a list or object that a client sent as a JSON string; leave everything else to validation."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _as_list(value: object) -> object:
+    unpacked = _unpack_json(value)
+    return [unpacked] if isinstance(unpacked, str) else unpacked
+
+
+_Clean = BeforeValidator(_clean_text)
+
+
+def _text(low: int, high: int, pattern: str | None = None) -> Any:
+    return Annotated[str, StringConstraints(min_length=low, max_length=high, pattern=pattern), _Clean]
+
+
+TechnologyName = _text(1, TECHNOLOGY_MAX_CHARACTERS)
+Identifier = _text(1, ID_MAX_CHARACTERS)
+
+
+class Request(BaseModel):
+    """Arguments of a tool. Unknown ones are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SearchRequest(Request):
+    """Arguments of search_knowledge."""
+
+    query: Annotated[
+        _text(QUERY_MIN_CHARACTERS, QUERY_MAX_CHARACTERS),
+        Field(description="The decision you face or the symptom you see, in a sentence. No source code or secrets."),
+    ]
+    technologies: Annotated[
+        list[TechnologyName],
+        BeforeValidator(_as_list),
+        Field(max_length=TECHNOLOGIES_MAX, description='What you work with, e.g. ["React", "PostgreSQL"].'),
+    ] = []
+    versions: Annotated[
+        dict[TechnologyName, _text(0, VERSION_MAX_CHARACTERS)],
+        BeforeValidator(_unpack_json),
+        Field(max_length=VERSIONS_MAX, description='Versions by technology, e.g. {"React": "18.2"}.'),
+    ] = {}
+    topic: Annotated[
+        list[Topic],
+        BeforeValidator(_as_list),
+        Field(max_length=TOPICS_MAX, description=f"Topic of the decision; an array of up to {TOPICS_MAX} also works."),
+    ] = []
+    task_type: Annotated[TaskType | None, Field(description="What you are doing.")] = None
+    max_results: Annotated[int, Field(ge=1, le=RESULTS_MAX, strict=True)] = RESULTS_DEFAULT
+    detail: Annotated[
+        Literal[Detail.BRIEF, Detail.STANDARD],
+        Field(description="brief: what to do and when; standard: also why, exceptions, pitfalls, checks."),
+    ] = Detail.BRIEF
+    token_budget: Annotated[
+        int, Field(ge=TOKEN_BUDGET_MIN, le=TOKEN_BUDGET_MAX, strict=True, description="Most tokens the answer may take.")
+    ] = TOKEN_BUDGET_DEFAULT
+
+
+class GetRequest(Request):
+    """Arguments of get_guidance."""
+
+    ids: Annotated[
+        list[Identifier],
+        BeforeValidator(_as_list),
+        Field(min_length=1, max_length=IDS_MAX, description="Slugs or ids from search_knowledge."),
+    ]
+    detail: Annotated[Literal[Detail.BRIEF, Detail.FULL], Field(description="brief or the whole record.")] = Detail.FULL
+
+
+class FeedbackRequest(Request):
+    """Arguments of submit_feedback."""
+
+    category: Annotated[FeedbackCategory, Field(description="What the feedback says.")]
+    record: Annotated[_text(1, ID_MAX_CHARACTERS) | None, Field(description="Slug or id it is about.")] = None
+    source: Annotated[FeedbackSource, Field(description="Which tool's answer it is about.")] = FeedbackSource.OTHER
+    comment: Annotated[
+        _text(1, COMMENT_MAX_CHARACTERS) | None,
+        Field(description="What is wrong or missing. No code, secrets, customer or personal data."),
+    ] = None
+
+
+class Shape(BaseModel):
+    """Part of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class AppliesToShape(Shape):
+    """A technology a record is about."""
+
+    kind: Kind
+    name: str
+    version_constraint: str | None = None
+
+
+class SourceShape(Shape):
+    """Where a claim can be read."""
+
+    title: str
+    url: str
+    publisher: str | None = None
+    evidence_excerpt: str | None = None
+    relation: Relation
+
+
+class ApplicabilityShape(Shape):
+    """What is known about one technology the caller named; `constraint` is the one that decided."""
+
+    technology: str
+    version: str | None = None
+    verdict: Applicability
+    constraint: str | None = None
+
+
+class ResultShape(Shape):
+    """A record as search_knowledge returns it. `omitted` names the fields that detail or budget left out."""
+
+    id: str
+    slug: str
+    title: str
+    topic: Topic
+    summary: str | None = None
+    recommendation: str
+    rationale: str | None = None
+    applies_to: list[AppliesToShape]
+    conditions: list[str]
+    exceptions: list[str]
+    pitfalls: list[str]
+    verification_checks: list[str]
+    confidence: Confidence
+    updated_at: str
+    sources: list[SourceShape]
+    applicability: list[ApplicabilityShape] | None = None
+    omitted: list[str] | None = None
+
+
+class GuidanceShape(ResultShape):
+    """A record as get_guidance returns it."""
+
+    status: Literal["approved"]
+    content_version: int
+    approved_at: str
+    version_constraints: dict[str, str]
+    examples: str | None = None
+
+
+class NearMiss(Shape):
+    """A record that came close and why it is not an answer."""
+
+    slug: str
+    title: str
+    reason: str
+
+
+class Retrieval(Shape):
+    """How the answer was found."""
+
+    mode: Mode
+    degraded: bool
+    degraded_reason: DegradedReason | None = None
+    embedding_provider: str | None = None
+    embedding_cache: Literal["hit", "miss"] | None = None
+    total_candidates: int
+    technology_filter_fallback: bool
+    truncated: bool
+    tokens_used: int
+    dropped: list[str] = []
+    near_misses: list[NearMiss] | None = None
+
+
+class SearchResponse(Shape):
+    """Answer of search_knowledge."""
+
+    query_summary: str
+    results: list[ResultShape]
+    retrieval: Retrieval
+    suggestions: list[str]
+
+
+class GetResponse(Shape):
+    """Answer of get_guidance."""
+
+    results: list[GuidanceShape]
+    missing: list[str]
+
+
+class FeedbackResponse(Shape):
+    """Answer of submit_feedback."""
+
+    accepted: Literal[True]
+    id: str
+    message: str
+
+
+Arguments = TypeVar("Arguments", bound=Request)
+
+
+def parse_arguments(model: type[Arguments], arguments: Mapping[str, Any]) -> Arguments:
+    """Validate a tool's arguments.
+
+    Raises:
+        InvalidInput: `details["fields"]` names up to FIELD_ERRORS_MAX fields with the rule each breaks. No value that was
+            sent is ever repeated, and an unknown argument is named only where its name is a plain word.
+    """
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        fields = [_field_error(entry, model) for entry in error.errors(include_url=False, include_input=False)]
+    unique = list({(entry["field"], entry["rule"]): entry for entry in fields}.values())
+    named = ", ".join(dict.fromkeys(entry["field"] for entry in unique[:FIELD_ERRORS_MAX]))
+    raise InvalidInput(
+        f"Invalid arguments: {named}. See details.fields for the rule each one breaks.",
+        details={"fields": unique[:FIELD_ERRORS_MAX], "allowed": sorted(model.model_fields)},
+    )
+
+
+def _field_error(entry: Any, model: type[Request]) -> dict[str, str]:
+    location = entry["loc"]
+    if entry["type"] == "extra_forbidden":
+        return {"field": _safe_name(str(location[0])), "rule": "unknown argument"}
+    field = str(location[0]) if location else "arguments"
+    place = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
+    rule = f"must be one of {_choices(entry)}" if "expected" in entry.get("ctx", {}) else entry["msg"].removeprefix("Value error, ")
+    return {"field": (field if field in model.model_fields else "arguments") + place, "rule": rule}
+
+
+def _choices(entry: Any) -> str:
+    """Return the allowed words from pydantic's "expected" text, without Python's notation for enum members."""
+    return re.sub(r"<\w+\.\w+: ('[^']*')>", r"\1", entry["ctx"]["expected"])
+
+
+def _safe_name(name: str) -> str:
+    """Return an argument's name if it looks like one; a caller's text must not come back as a field name."""
+    return name if len(name) <= 40 and name.isascii() and name.replace("_", "").isalnum() else "(unknown argument)"
+
+
+def input_schema(model: type[Request]) -> dict[str, Any]:
+    """Return a tool's input schema in the subset every client understands.
+
+    No `$ref`, no unions, no exclusive bounds; an array that may also be a plain string is shown as the string.
+    """
+    schema = model.model_json_schema()
+    definitions = schema.pop("$defs", {})
+    portable = _portable(schema, definitions)
+    if "topic" in portable["properties"]:
+        topic = portable["properties"]["topic"]
+        portable["properties"]["topic"] = {**topic["items"], "description": topic["description"]}
+    return {"type": "object", **portable, "additionalProperties": False}
+
+
+def _portable(node: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_portable(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        target = definitions[node["$ref"].rsplit("/", 1)[1]]
+        return _portable({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions)
+    if "anyOf" in node:
+        kept = [option for option in node["anyOf"] if option != {"type": "null"}]
+        rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
+        return _portable({**kept[0], **rest}, definitions)
+    kept = {key: _portable_entry(key, value, definitions) for key, value in node.items() if _is_wanted(key, node)}
+    if kept.get("type") == "object" and "maxLength" in kept:  # pydantic's word for a map's size is not JSON Schema's
+        kept["maxProperties"] = kept.pop("maxLength")
+    return kept
+
+
+def _portable_entry(key: str, value: Any, definitions: dict[str, Any]) -> Any:
+    if key == "properties":
+        return {name: _portable(entry, definitions) for name, entry in value.items()}
+    return _portable(value, definitions)
+
+
+def _is_wanted(key: str, node: dict[str, Any]) -> bool:
+    """Drop generated titles, class docstrings, and defaults that only repeat the absence of an argument."""
+    if key == "title":
+        return False
+    if key == "description":
+        return "properties" not in node
+    return key != "propertyNames" and not (key == "default" and node[key] in ([], {}, None))
+
+
+def iso_day(day: date) -> str:
+    """Return a date as the ISO-8601 text the contract uses."""
+    return day.isoformat()
+
+
+def count_tokens(text: str) -> int:
+    """Return how many tokens a serialised answer is taken to cost: its UTF-8 bytes over BYTES_PER_TOKEN, rounded up."""
+    return -(-len(text.encode("utf-8")) // BYTES_PER_TOKEN)
+
+
+def serialise(answer: Mapping[str, Any]) -> str:
+    """Return an answer as the compact JSON text that is sent and that the budget is counted on."""
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=str)
