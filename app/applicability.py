@@ -1,0 +1,122 @@
+"""Does a record hold for the technologies and versions the caller works with? Pure judgement, with the constraint that decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.contract import Applicability
+from app.record import AppliesTo
+from app.technologies import canonical_name, foundations, technology_key
+from app.versions import Verdict, judge_version
+
+_BY_VERDICT = {
+    Verdict.SATISFIED: Applicability.APPLIES,
+    Verdict.VIOLATED: Applicability.DOES_NOT_APPLY,
+    Verdict.UNKNOWN: Applicability.VERSION_UNKNOWN,
+}
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the caller works with: each technology's key, in the order named, with its version where one was given."""
+
+    versions: Mapping[str, str | None]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys of the technologies named."""
+        return frozenset(self.versions)
+
+    @property
+    def reach(self) -> frozenset[str]:
+        """Keys of the technologies named and of everything they are built on: whose guidance can hold."""
+        return self.keys.union(*(foundations(key) for key in self.versions))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Canonical names of the technologies we know; what a caller invented is not repeated."""
+        return tuple(name for key in self.versions if (name := canonical_name(key)))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is known about one technology the caller named."""
+
+    technology: str
+    version: str | None
+    verdict: Applicability
+    constraint: str | None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All findings about one record."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def violated(self) -> bool:
+        """A version the caller named is known not to satisfy the record's constraint."""
+        return any(finding.verdict is Applicability.DOES_NOT_APPLY for finding in self.findings)
+
+    def best(self) -> Applicability | None:
+        """Return the most favourable verdict, None when the caller named no technology."""
+        return min((finding.verdict for finding in self.findings), key=_FAVOUR.index, default=None)
+
+
+_FAVOUR = (
+    Applicability.APPLIES,
+    Applicability.VERSION_UNKNOWN,
+    Applicability.BUILT_ON,
+    Applicability.TECHNOLOGY_AGNOSTIC,
+    Applicability.NOT_ABOUT,
+    Applicability.DOES_NOT_APPLY,
+)
+
+
+def read_stack(technologies: Sequence[str], versions: Mapping[str, str]) -> Stack:
+    """Reduce what the caller wrote to keys; naming a version names the technology too."""
+    named: dict[str, str | None] = {technology_key(name): None for name in technologies}
+    for name, version in versions.items():
+        named[technology_key(name)] = version or None
+    return Stack({key: version for key, version in named.items() if key})
+
+
+def judge_applicability(applies_to: Sequence[AppliesTo], stack: Stack) -> Judgement:
+    """Judge a record's scope against the caller's stack, technology by technology."""
+    return Judgement(tuple(_judge_one(applies_to, key, version, stack) for key, version in stack.versions.items()))
+
+
+def scope_overlaps(first: Sequence[AppliesTo], second: Sequence[AppliesTo]) -> bool:
+    """Tell whether two records can both be asked for: they share a technology, or one of them is about none."""
+    keys = _keys(first), _keys(second)
+    return not keys[0] or not keys[1] or bool(keys[0] & keys[1])
+
+
+def _keys(applies_to: Iterable[AppliesTo]) -> frozenset[str]:
+    return frozenset(technology_key(entry.name) for entry in applies_to)
+
+
+def _judge_one(applies_to: Sequence[AppliesTo], key: str, version: str | None, stack: Stack) -> Finding:
+    entries = {technology_key(entry.name): entry for entry in applies_to}
+    if key in entries:
+        return _judge_named(entries[key], version)
+    name = canonical_name(key) or "other technology"
+    base = next((entry for of, entry in entries.items() if of in foundations(key) and of not in stack.versions), None)
+    if base is not None:
+        return Finding(name, None, Applicability.BUILT_ON, base.version_constraint)
+    if any(of in foundations(key) for of in entries):
+        return Finding(name, None, Applicability.BUILT_ON, None)
+    verdict = Applicability.NOT_ABOUT if entries else Applicability.TECHNOLOGY_AGNOSTIC
+    return Finding(name, None, verdict, None)
+
+
+def _judge_named(entry: AppliesTo, version: str | None) -> Finding:
+    if entry.version_constraint is None or entry.scheme is None:
+        return Finding(entry.name, None, Applicability.APPLIES, None)
+    if version is None:
+        return Finding(entry.name, None, Applicability.VERSION_UNKNOWN, entry.version_constraint)
+    verdict = _BY_VERDICT[judge_version(version, entry.version_constraint, entry.scheme)]
+    shown = version if verdict is not Applicability.VERSION_UNKNOWN else None
+    return Finding(entry.name, shown, verdict, entry.version_constraint)

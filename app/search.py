@@ -1,0 +1,206 @@
+"""search_knowledge: the few records that apply, inside the budget, or an honest "not in the knowledge base"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from app.applicability import read_stack
+from app.budget import fit_answer
+from app.cards import search_card
+from app.contract import DegradedReason, Mode, SearchRequest
+from app.errors import EmbeddingFailure
+from app.lexical import query_terms
+from app.ports import (
+    CandidatePool,
+    CandidateRequest,
+    Catalogue,
+    EmbeddingModel,
+    QueryEmbedder,
+    QueryEmbedding,
+    RetrievalEvent,
+    Signals,
+)
+from app.ranking import Need, Ranked, Weights, rank
+
+# Margins this far below the gate, in logits, are close enough to be worth naming.
+_NEAR = 3.0
+_NEAR_MISSES = 3
+
+
+class SearchServices(Protocol):
+    """What search_knowledge needs of the services."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The published records."""
+
+    @property
+    def embedder(self) -> QueryEmbedder:
+        """Turns the question into a vector."""
+
+    @property
+    def signals(self) -> Signals:
+        """Where it is noted that a search took place."""
+
+    @property
+    def query_hash(self) -> Callable[[str], bytes]:
+        """Keyed hash of a question."""
+
+    @property
+    def weights(self) -> Weights:
+        """What each signal is worth."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search with everything that led to it, for the answer and for an explanation.
+
+    Attributes:
+        pool: what the store found, from the last attempt.
+        ranked: all candidates, best first.
+        answers: those that cleared the relevance gate, at most `max_results`.
+        widened: the technology filter left nothing relevant and was dropped.
+    """
+
+    need: Need
+    pool: CandidatePool
+    ranked: tuple[Ranked, ...]
+    answers: tuple[Ranked, ...]
+    embedding: QueryEmbedding | None
+    degraded: DegradedReason | None
+    widened: bool
+    provider: str = field(default="none")
+
+    @property
+    def mode(self) -> Mode:
+        """How the question was answered."""
+        if not self.answers:
+            return Mode.NO_MATCH
+        return Mode.HYBRID if self.embedding else Mode.KEYWORD_FALLBACK
+
+
+def search_knowledge(services: SearchServices, request: SearchRequest) -> dict[str, Any]:
+    """Answer a question; deterministic for the same question and records.
+
+    Raises:
+        Unavailable: the database does not answer in time.
+    """
+    found = run_search(services, request)
+    published = services.catalogue.fetch([entry.candidate.slug for entry in found.answers])
+    cards = [
+        search_card(published[entry.candidate.slug], entry.judgement, request.detail)
+        for entry in found.answers
+        if entry.candidate.slug in published
+    ]
+    answer = fit_answer(_frame(request, found), cards, request.token_budget)
+    services.signals.record_retrieval(_event(services, request, found, len(answer["results"])))
+    return answer
+
+
+def run_search(services: SearchServices, request: SearchRequest) -> Search:
+    """Find and judge candidates; retry without the technology filter when it leaves nothing relevant."""
+    stack = read_stack(request.technologies, request.versions)
+    need = Need(stack, frozenset(request.topic), request.task_type)
+    embedding, reason = _embed(services.embedder, request.query)
+    attempt = _attempt(services, request, need, embedding, stack.reach)
+    widened = bool(stack.reach) and not any(entry.relevant for entry in attempt[1])
+    if widened:
+        attempt = _attempt(services, request, need, embedding, frozenset())
+    pool, ranked = attempt
+    answers = tuple(entry for entry in ranked if entry.relevant)[: request.max_results]
+    usable = None if pool.degraded in _WITHOUT_VECTORS else embedding
+    return Search(need, pool, ranked, answers, usable, reason or pool.degraded, widened, services.embedder.provider)
+
+
+# The store could not use the question's vector at all: what it found, it found by words.
+_WITHOUT_VECTORS = frozenset({DegradedReason.EMBEDDING_MODEL_NOT_PUBLISHED, DegradedReason.VECTOR_SEARCH_ERROR})
+
+
+def _embed(embedder: QueryEmbedder, query: str) -> tuple[QueryEmbedding | None, DegradedReason | None]:
+    try:
+        return embedder.embed_query(query), None
+    except EmbeddingFailure as failure:
+        return None, DegradedReason(failure.reason)
+
+
+def _attempt(
+    services: SearchServices, request: SearchRequest, need: Need, embedding: QueryEmbedding | None, keys: frozenset[str]
+) -> tuple[CandidatePool, tuple[Ranked, ...]]:
+    pool = services.catalogue.find_candidates(
+        CandidateRequest(query_terms(request.query), request.query, embedding, keys)
+    )
+    model = _usable_model(embedding, pool)
+    return pool, tuple(rank(pool, need, model=model, weights=services.weights))
+
+
+def _usable_model(embedding: QueryEmbedding | None, pool: CandidatePool) -> EmbeddingModel | None:
+    return embedding.model if embedding and pool.degraded not in _WITHOUT_VECTORS else None
+
+
+def _frame(request: SearchRequest, found: Search) -> dict[str, Any]:
+    retrieval: dict[str, Any] = {"mode": found.mode.value, "degraded": found.degraded is not None}
+    if found.degraded:
+        retrieval["degraded_reason"] = found.degraded.value
+    if found.embedding:
+        retrieval |= {"embedding_provider": found.provider, "embedding_cache": found.embedding.cache}
+    retrieval |= {
+        "total_candidates": len(found.pool.candidates),
+        "technology_filter_fallback": found.widened,
+    }
+    if found.mode is Mode.NO_MATCH and (near := near_misses(found.ranked)):
+        retrieval["near_misses"] = near
+    return {
+        "query_summary": _summary(request, found),
+        "retrieval": retrieval,
+        "suggestions": _suggestions(request, found),
+    }
+
+
+def near_misses(ranked: Sequence[Ranked]) -> list[dict[str, str]]:
+    """Return the records that came close, best first, each with what it lacked."""
+    close = sorted((entry for entry in ranked if -_NEAR <= entry.margin < 0), key=lambda entry: -entry.margin)
+    return [
+        {"slug": entry.candidate.slug, "title": entry.candidate.title, "reason": _shortfall(entry)}
+        for entry in close[:_NEAR_MISSES]
+    ]
+
+
+def _shortfall(entry: Ranked) -> str:
+    share = round(100 * entry.signals.coverage)
+    if entry.signals.cosine is None:
+        return f"covers {share} % of the question's wording, too little"
+    return f"similarity {entry.signals.cosine:.2f} and {share} % of the wording are together too little"
+
+
+def _summary(request: SearchRequest, found: Search) -> str:
+    """Name topic and technologies, from our own tables only: a caller's words are never repeated."""
+    topics = [topic.value for topic in request.topic]
+    if not topics and found.answers:
+        topics = [found.answers[0].candidate.topic.value]
+    return " · ".join(part for part in (", ".join(topics), ", ".join(found.need.stack.names)) if part)
+
+
+def _suggestions(request: SearchRequest, found: Search) -> list[str]:
+    if found.answers and all(entry.judgement.violated for entry in found.answers):
+        return ["Every record found is for other versions than yours: see applicability before you use one."]
+    if found.answers:
+        return []
+    hints = ["Not in the knowledge base: proceed from primary documentation and do not invent guidance."]
+    if not found.need.stack.versions:
+        hints.append("Name the technologies you work with.")
+    elif len(request.query) < 25:
+        hints.append("Describe the decision or the symptom in a sentence.")
+    return [*hints, "Report the gap with submit_feedback, category missing."]
+
+
+def _event(services: SearchServices, request: SearchRequest, found: Search, count: int) -> RetrievalEvent:
+    return RetrievalEvent(
+        query_hash=services.query_hash(request.query),
+        topics=tuple(sorted(topic.value for topic in request.topic)),
+        technologies=tuple(sorted(found.need.stack.names)),
+        mode=found.mode,
+        result_count=count,
+        degraded_reason=found.degraded,
+    )
