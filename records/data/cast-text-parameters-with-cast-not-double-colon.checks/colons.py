@@ -1,0 +1,3 @@
+from sqlalchemy import text
+
+text("SELECT :v::jsonb").bindparams(v="{}")

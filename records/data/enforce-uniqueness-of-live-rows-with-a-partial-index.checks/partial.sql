@@ -1,0 +1,5 @@
+CREATE TABLE app_user (email text, deleted_at timestamptz);
+CREATE UNIQUE INDEX ux_live ON app_user (email) WHERE deleted_at IS NULL;
+INSERT INTO app_user VALUES ('a@x', NULL);
+INSERT INTO app_user VALUES ('a@x', NULL) ON CONFLICT DO NOTHING;
+DO $$ BEGIN ASSERT (SELECT count(*) = 1 FROM app_user), 'two live rows'; END $$;
