@@ -1,0 +1,23 @@
+"""A record as an agent will get it, before it is published."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+from typing import Any
+
+from app.cards import guidance_card, search_card
+from app.contract import Detail
+from app.ports import PublishedRecord
+from app.record import Record, record_id
+
+
+def card(record: Record, detail: Detail, version: int = 1, approved_at: datetime | None = None) -> dict[str, Any]:
+    """Return what the service would answer with at this detail.
+
+    Args:
+        version: the content version it has, or would get.
+        approved_at: when it was approved; for a record that is not, the day of its last change stands in.
+    """
+    stand_in = datetime.combine(record.updated, time(), UTC)
+    published = PublishedRecord(record, record_id(record.slug), version, "", approved_at or stand_in)
+    return guidance_card(published, detail) if detail is Detail.FULL else search_card(published, None, detail)

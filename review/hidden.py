@@ -1,0 +1,70 @@
+"""Characters that a reader does not see, or takes for another."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
+_KINDS = {
+    "Cf": "invisible format character",
+    "Co": "private-use character",
+    "Cn": "unassigned code point",
+    "Cs": "surrogate",
+    "Cc": "control character",
+    "Zl": "line separator",
+    "Zp": "paragraph separator",
+}
+_WORD = re.compile(r"[^\W\d_]+(?:[\w.-]*[^\W\d_])?")
+_STACKED_MARKS = re.compile(r"(?:(?![\u0900-\u0dff\u0e00-\u0eff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]){3,}")
+# Letters of other scripts that are drawn like Latin ones.
+_LOOKALIKES = frozenset("асеоріѕјхуһԁԛԝьʋвзкмнтгпАВСЕНІЈКМОРЅТХУЗҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανικρτυχօոսհցզⅼ")
+
+
+def hidden_characters(text: str) -> Iterator[str]:
+    """Yield a description of each kind of character that is not seen as what it is: `U+200B ZERO WIDTH SPACE, ...`."""
+    for character in dict.fromkeys(text):
+        kind = _kind(character)
+        if kind:
+            name = unicodedata.name(character, "unnamed")
+            yield f"U+{ord(character):04X} {name}, {kind}"
+    if _STACKED_MARKS.search(text):
+        yield "three or more combining marks in a row"
+
+
+def confusable_words(text: str) -> Iterator[str]:
+    """Yield a description of each word that mixes scripts or is written in letters drawn like Latin ones."""
+    for word in dict.fromkeys(_WORD.findall(text)):
+        scripts = {_script(letter) for letter in word if letter.isalpha()} - {"", "MICRO", "FEMININE", "MASCULINE"}
+        if len(scripts) > 1 and scripts & {"LATIN"}:
+            yield f"{word!a} mixes {' and '.join(sorted(scripts))} letters"
+        elif scripts and "LATIN" not in scripts and all(letter in _LOOKALIKES for letter in word if letter.isalpha()):
+            yield f"{word!a} is {' and '.join(sorted(scripts))} drawn like Latin"
+        elif _is_dressed_up(word):
+            yield f"{word!a} is plain Latin in disguise"
+
+
+def _kind(character: str) -> str | None:
+    if character in "\n\t ":
+        return None
+    if character in _BLANK_LETTERS:
+        return "blank letter"
+    code = ord(character)
+    if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+        return "variation selector"
+    category = unicodedata.category(character)
+    if category == "Zs":
+        return "space that is not a plain space"
+    return _KINDS.get(category)
+
+
+def _script(letter: str) -> str:
+    """Return the first word of the letter's name, which for letters is the script."""
+    return unicodedata.name(letter, "").split(" ")[0]
+
+
+def _is_dressed_up(word: str) -> bool:
+    """Tell full-width, mathematical and ligature letters, which fold to ASCII."""
+    folded = unicodedata.normalize("NFKC", word)
+    return folded != word and folded.isascii() and not word.isascii() and any(letter.isalpha() for letter in folded)
