@@ -14,6 +14,9 @@ from app.contract import BYTES_PER_TOKEN, count_tokens, serialise
 
 Answer = dict[str, Any]
 
+# Marks a frame whose optional parts were given up; never part of an answer.
+_STARVED = "starved"
+
 
 def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
     """Return the answer with as many cards, as fully, as the budget allows.
@@ -58,7 +61,9 @@ def _only_best(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
     others = [card["slug"] for card in cards[1:]]
     options = [(frame, others), (frame, []), (_bare(frame), [])]
     for chosen, dropped in options:
-        card = cut_card(cards[0], lambda cut, f=chosen, d=dropped: _tokens(_compose(f, [cut], d, shrunk=True)) <= budget)
+        card = cut_card(
+            cards[0], lambda cut, f=chosen, d=dropped: _tokens(_compose(f, [cut], d, shrunk=True)) <= budget
+        )
         answer = _compose(chosen, [card], dropped, shrunk=True)
         if _tokens(answer) <= budget:
             break
@@ -66,7 +71,9 @@ def _only_best(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
 
 
 def _compose(frame: Answer, results: Sequence[Card], dropped: Sequence[str], *, shrunk: bool) -> Answer:
-    retrieval = {**frame["retrieval"], "truncated": shrunk, "tokens_used": 0, "dropped": list(dropped)}
+    retrieval = {**frame["retrieval"], "truncated": shrunk, "tokens_used": 0}
+    if dropped or not frame.get(_STARVED):
+        retrieval["dropped"] = list(dropped)
     return {
         "query_summary": frame["query_summary"],
         "results": list(results),
@@ -106,4 +113,4 @@ def _bare(frame: Answer) -> Answer:
     """Give up everything that the contract calls optional."""
     optional = ("embedding_provider", "embedding_cache", "near_misses")
     retrieval = {key: value for key, value in frame["retrieval"].items() if key not in optional}
-    return {**frame, "query_summary": "", "retrieval": retrieval}
+    return {**frame, "query_summary": "", "retrieval": retrieval, _STARVED: True}

@@ -84,7 +84,7 @@ def cut_card(card: Card, fits: Callable[[Card], bool]) -> Card:
 
 def _cuts(bare: Card) -> Iterator[Card]:
     """Cut the recommendation down in steps, then the title, until only their beginnings are left."""
-    for title_length in (90, 40, 16):
+    for title_length in (90, 40, 16, 6):
         for length in range(len(bare["recommendation"]), 0, -12):
             yield {
                 **bare,
@@ -101,7 +101,12 @@ def shorten(text: str, length: int) -> str:
 def _card(published: PublishedRecord, detail: Detail) -> Card:
     record = published.record
     left_out = _LEFT_OUT[detail]
-    card: Card = {"id": str(published.record_id), "slug": record.slug, "title": record.title, "topic": record.topic.value}
+    card: Card = {
+        "id": str(published.record_id),
+        "slug": record.slug,
+        "title": record.title,
+        "topic": record.topic.value,
+    }
     for field in ("summary", "recommendation", "rationale"):
         if field not in left_out:
             card[field] = getattr(record, field)

@@ -181,7 +181,8 @@ class SearchRequest(Request):
         Field(description="brief: what to do and when; standard: also why, exceptions, pitfalls, checks."),
     ] = Detail.BRIEF
     token_budget: Annotated[
-        int, Field(ge=TOKEN_BUDGET_MIN, le=TOKEN_BUDGET_MAX, strict=True, description="Most tokens the answer may take.")
+        int,
+        Field(ge=TOKEN_BUDGET_MIN, le=TOKEN_BUDGET_MAX, strict=True, description="Most tokens the answer may take."),
     ] = TOKEN_BUDGET_DEFAULT
 
 
@@ -349,7 +350,11 @@ def _field_error(entry: Any, model: type[Request]) -> dict[str, str]:
         return {"field": _safe_name(str(location[0])), "rule": "unknown argument"}
     field = str(location[0]) if location else "arguments"
     place = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
-    rule = f"must be one of {_choices(entry)}" if "expected" in entry.get("ctx", {}) else entry["msg"].removeprefix("Value error, ")
+    rule = (
+        f"must be one of {_choices(entry)}"
+        if "expected" in entry.get("ctx", {})
+        else entry["msg"].removeprefix("Value error, ")
+    )
     return {"field": (field if field in model.model_fields else "arguments") + place, "rule": rule}
 
 

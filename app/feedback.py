@@ -47,7 +47,11 @@ def submit_feedback(services: FeedbackServices, request: FeedbackRequest) -> dic
         redactions=dict(comment.redactions) if comment else {},
     )
     receipt = services.signals.record_feedback(entry, services.feedback_daily_cap)
-    return {"accepted": True, "id": str(receipt), "message": "Recorded anonymously. The owner reads it; ranking does not use it."}
+    return {
+        "accepted": True,
+        "id": str(receipt),
+        "message": "Recorded anonymously. The owner reads it; ranking does not use it.",
+    }
 
 
 def _identity(request: FeedbackRequest) -> str:

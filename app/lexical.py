@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import snowballstemmer
 
-from app.technologies import spellings
+from app.technologies import known_key
 
 MAX_TERM_CHARACTERS = 64
 
@@ -77,7 +77,12 @@ def _terms(token: str) -> tuple[str, ...]:
 
 
 def _parts(token: str) -> list[str]:
-    return [part for chunk in _JOINT.split(token) if chunk for part in (_PART.findall(chunk) if _is_mixed(chunk) else [chunk])]
+    return [
+        part
+        for chunk in _JOINT.split(token)
+        if chunk
+        for part in (_PART.findall(chunk) if _is_mixed(chunk) else [chunk])
+    ]
 
 
 def _says_something(part: str) -> bool:
@@ -91,12 +96,7 @@ def _is_mixed(chunk: str) -> bool:
 
 
 def _technology(folded: str) -> str | None:
-    return _unambiguous_spellings().get(_JOINT.sub("", folded)) if folded not in _AMBIGUOUS else None
-
-
-@cache
-def _unambiguous_spellings() -> dict[str, str]:
-    return {spelling: key for spelling, key in spellings().items() if spelling not in _AMBIGUOUS}
+    return known_key(folded) if folded not in _AMBIGUOUS else None
 
 
 @lru_cache(maxsize=16_384)

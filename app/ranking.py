@@ -39,12 +39,16 @@ class Weights:
 
     def bonus(self, verdict: Applicability | None) -> float:
         """Return the applicability bonus."""
-        return {
-            Applicability.APPLIES: self.applies,
-            Applicability.VERSION_UNKNOWN: self.version_unknown,
-            Applicability.BUILT_ON: self.built_on,
-            Applicability.TECHNOLOGY_AGNOSTIC: self.agnostic,
-        }.get(verdict, self.not_about) if verdict else 0.0
+        return (
+            {
+                Applicability.APPLIES: self.applies,
+                Applicability.VERSION_UNKNOWN: self.version_unknown,
+                Applicability.BUILT_ON: self.built_on,
+                Applicability.TECHNOLOGY_AGNOSTIC: self.agnostic,
+            }.get(verdict, self.not_about)
+            if verdict
+            else 0.0
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,12 @@ class Ranked:
 
 
 def rank(
-    pool: CandidatePool, need: Need, *, model: EmbeddingModel | None, weights: Weights | None = None, gate: Gate | None = None
+    pool: CandidatePool,
+    need: Need,
+    *,
+    model: EmbeddingModel | None,
+    weights: Weights | None = None,
+    gate: Gate | None = None,
 ) -> list[Ranked]:
     """Return all candidates, best first. A record whose version is known not to fit comes after every one that may.
 

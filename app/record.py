@@ -107,7 +107,9 @@ def _text(low: int, high: int, pattern: str | None = None) -> StringConstraints:
     return StringConstraints(strip_whitespace=True, min_length=low, max_length=high, pattern=pattern)
 
 
-Slug = Annotated[str, _text(3, 120, SLUG_PATTERN)]
+# Short enough that a record can be named, with its first words, inside the smallest token budget.
+SLUG_MAX_CHARACTERS = 64
+Slug = Annotated[str, _text(3, SLUG_MAX_CHARACTERS, SLUG_PATTERN)]
 Bullet = Annotated[str, _text(20, 240)]
 ScopeBullet = Annotated[str, _text(15, 200)]
 CheckFile = Annotated[str, _text(4, 64, CHECK_FILE_PATTERN)]

@@ -19,10 +19,18 @@ MIN_SECRET_RUN = 32
 MIN_ENTROPY = 4.0
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("private_key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)),
+    (
+        "private_key",
+        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    ),
     ("api_key", re.compile(r"\bkb_(?:live|test)_[0-9A-Za-z_]{6,}")),
     ("api_key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
-    ("api_key", re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|sk_live_|rk_live_|npm_|pypi-|AIza)[0-9A-Za-z_\-]{10,}")),
+    (
+        "api_key",
+        re.compile(
+            r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|sk_live_|rk_live_|npm_|pypi-|AIza)[0-9A-Za-z_\-]{10,}"
+        ),
+    ),
     ("token", re.compile(r"\beyJ[0-9A-Za-z_\-]{8,}\.[0-9A-Za-z_\-]{8,}(?:\.[0-9A-Za-z_\-]*)?")),
     ("credentials", re.compile(r"\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@]+:[^\s/@]+@[^\s]*", re.IGNORECASE)),
     ("credentials", re.compile(r"\b(?:basic|bearer)\s+[0-9A-Za-z+/=_.\-]{12,}", re.IGNORECASE)),
@@ -36,7 +44,9 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", re.compile(r"\b[\w.+\-]{1,64}@[\w\-]+(?:\.[\w\-]+)+\b")),
     ("phone", re.compile(r"(?<![\w.])\+\d{1,3}[\s().\-]*\d(?:[\s().\-]*\d){6,12}(?![\w.])")),
 )
-_ADDRESS = re.compile(r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)")
+_ADDRESS = re.compile(
+    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)"
+)
 _RUN = re.compile(rf"[0-9A-Za-z+/=_\-]{{{MIN_SECRET_RUN},}}")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _KEPT_CONTROLS = frozenset("\n\t")

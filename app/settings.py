@@ -37,10 +37,13 @@ class Settings(BaseModel):
     ] = None
     owner_database_url: Annotated[
         SecretStr | None,
-        Field(description="Login for migrations, publishing and keys. Unset: DATABASE_URL, with the server dropping to its role."),
+        Field(
+            description="Login for migrations, publishing and keys. Unset: DATABASE_URL, with the server dropping to its role."
+        ),
     ] = None
     home: Annotated[
-        Path, Field(description="Folder for the embedded database, the pepper and logs. Default: .chatctx in the checkout.")
+        Path,
+        Field(description="Folder for the embedded database, the pepper and logs. Default: .chatctx in the checkout."),
     ] = Path(".chatctx")
     records: Annotated[Path, Field(description="Folder of record files and the ledger.")] = Path("records")
     host: Annotated[str, Field(description="Address to listen on.", min_length=1)] = "127.0.0.1"
@@ -50,10 +53,15 @@ class Settings(BaseModel):
         bool, Field(description="Serve records signed as a demonstration set in production too.")
     ] = False
     public_url: Annotated[
-        str | None, Field(description="Address by which clients reach the server, for the machine-readable files.", pattern=r"^https?://[^\s/]+$")
+        str | None,
+        Field(
+            description="Address by which clients reach the server, for the machine-readable files.",
+            pattern=r"^https?://[^\s/]+$",
+        ),
     ] = None
     allowed_hosts: Annotated[
-        tuple[str, ...], Field(description="Further Host values to answer to, comma-separated, with port unless standard.")
+        tuple[str, ...],
+        Field(description="Further Host values to answer to, comma-separated, with port unless standard."),
     ] = ()
     allowed_origins: Annotated[
         tuple[str, ...], Field(description="Browser origins allowed to call, comma-separated.")
@@ -63,30 +71,49 @@ class Settings(BaseModel):
     ] = ()
     guest_access: Annotated[bool, Field(description="Answer callers without a key.")] = True
     guest_daily_quota: Annotated[int, Field(description="Tool calls per client address and UTC day.", ge=0)] = 250
-    key_daily_quota: Annotated[int, Field(description="Tool calls per key and UTC day where the key has no quota of its own.", ge=0)] = 10_000
-    feedback_daily_cap: Annotated[int, Field(description="Feedback entries kept per UTC day over all callers.", ge=0)] = 2000
-    feedback_guest_quota: Annotated[int, Field(description="Feedback entries per client address and UTC day.", ge=0)] = 20
+    key_daily_quota: Annotated[
+        int, Field(description="Tool calls per key and UTC day where the key has no quota of its own.", ge=0)
+    ] = 10_000
+    feedback_daily_cap: Annotated[
+        int, Field(description="Feedback entries kept per UTC day over all callers.", ge=0)
+    ] = 2000
+    feedback_guest_quota: Annotated[
+        int, Field(description="Feedback entries per client address and UTC day.", ge=0)
+    ] = 20
     pepper_file: Annotated[
-        Path | None, Field(description="File with the pepper for keys and addresses. Default: pepper in CHATCTX_HOME, made on first start.")
+        Path | None,
+        Field(
+            description="File with the pepper for keys and addresses. Default: pepper in CHATCTX_HOME, made on first start."
+        ),
     ] = None
     embedder: Annotated[
-        Literal["onnx", "sentence-transformers", "openai-compatible", "none"], Field(description="What turns text into vectors.")
+        Literal["onnx", "sentence-transformers", "openai-compatible", "none"],
+        Field(description="What turns text into vectors."),
     ] = "onnx"
     embedding_model: Annotated[
         str | None, Field(description="Model folder or name, for sentence-transformers and openai-compatible.")
     ] = None
     embedding_url: Annotated[
-        str | None, Field(description="Endpoint of an openai-compatible service. Questions are sent to it.", pattern=r"^https?://\S+$")
+        str | None,
+        Field(
+            description="Endpoint of an openai-compatible service. Questions are sent to it.", pattern=r"^https?://\S+$"
+        ),
     ] = None
     embedding_api_key: Annotated[SecretStr | None, Field(description="Its bearer key.")] = None
-    embedding_timeout_ms: Annotated[int, Field(description="Longest wait for a question's vector before words alone are used.", ge=1, le=10_000)] = 600
+    embedding_timeout_ms: Annotated[
+        int, Field(description="Longest wait for a question's vector before words alone are used.", ge=1, le=10_000)
+    ] = 600
     embedding_cache: Annotated[int, Field(description="Vectors of questions kept in memory.", ge=0, le=100_000)] = 2048
     pool_size: Annotated[int, Field(description="Database connections of the server.", ge=1, le=100)] = 8
-    max_concurrent_calls: Annotated[int, Field(description="Tool calls worked on at once; more wait briefly, then get 503.", ge=1, le=256)] = 16
+    max_concurrent_calls: Annotated[
+        int, Field(description="Tool calls worked on at once; more wait briefly, then get 503.", ge=1, le=256)
+    ] = 16
     call_timeout_ms: Annotated[int, Field(description="Longest time for one call.", ge=100, le=60_000)] = 2500
     max_streams: Annotated[int, Field(description="Open GET keep-alive streams.", ge=0, le=10_000)] = 64
     postgres_major: Annotated[Literal[16, 18], Field(description="Major version of the embedded PostgreSQL.")] = 18
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], Field(description="Least severe log lines shown.")] = "info"
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Field(description="Least severe log lines shown.")
+    ] = "info"
 
     @field_validator("allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
     @classmethod
@@ -124,7 +151,11 @@ def read_settings(environ: Mapping[str, str], *, base: Path) -> Settings:
         SettingsError: a variable is unknown (with the nearest valid name) or its value cannot be used. Values are not repeated.
     """
     _refuse_unknown(environ)
-    given = {field: environ[variable_of(field)] for field in Settings.model_fields if environ.get(variable_of(field), "") != ""}
+    given = {
+        field: environ[variable_of(field)]
+        for field in Settings.model_fields
+        if environ.get(variable_of(field), "") != ""
+    }
     try:
         settings = Settings.model_validate(_coerced(given))
     except ValidationError as error:

@@ -109,9 +109,10 @@ def known_technologies() -> tuple[str, ...]:
     return tuple(sorted(_TABLE, key=str.casefold))
 
 
-def spellings() -> dict[str, str]:
-    """Return every folded spelling, aliases included, with the key it stands for."""
-    return dict(_aliases())
+def known_key(name: str) -> str | None:
+    """Return the key of a known technology, or None for a name we do not know."""
+    key = technology_key(name)
+    return key if key in _names() else None
 
 
 def _fold(name: str) -> str:
@@ -125,9 +126,7 @@ def _without_suffix(key: str) -> str:
 
 @cache
 def _aliases() -> dict[str, str]:
-    return {
-        _fold(spelling): _fold(name) for name, (aliases, _) in _TABLE.items() for spelling in (name, *aliases)
-    }
+    return {_fold(spelling): _fold(name) for name, (aliases, _) in _TABLE.items() for spelling in (name, *aliases)}
 
 
 @cache

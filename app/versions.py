@@ -24,10 +24,10 @@ _CEILING = 999_999
 
 _LOOSE = re.compile(
     r"""^\s*(?P<operator>\^|~=|~>|~|>=|==|=)?\s*
-        [A-Za-z]{0,12}[ _.-]?(?P<number>\d{1,6}(?:\.\d{1,6}){0,3})
+        (?:[A-Za-z]{1,12}[ _.-]?)?(?P<number>\d{1,6}(?:\.\d{1,6}){0,3})
         (?P<wildcard>(?:\.[xX*])+)?
         (?P<tail>[-+.]?[0-9A-Za-z][0-9A-Za-z.+-]*)?\s*$""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 

@@ -1,10 +1,10 @@
 """Publishing: make the served set equal to what the ledger approves, in one transaction.
 
-    publication(connection) -> Publication | ...        what is served now
-    published_hashes(engine) -> dict[slug, content_hash] of served records
-    plan(engine, approved, model) -> PublishPlan         what replace_published would do
-    replace_published(engine, approved, ...) -> PublishPlan   does it; returns what was done
-    verify_published(engine) -> list[slug]               served records whose body is not what was approved
+publication(connection) -> Publication | ...        what is served now
+published_hashes(engine) -> dict[slug, content_hash] of served records
+plan(engine, approved, model) -> PublishPlan         what replace_published would do
+replace_published(engine, approved, ...) -> PublishPlan   does it; returns what was done
+verify_published(engine) -> list[slug]               served records whose body is not what was approved
 """
 
 from __future__ import annotations

@@ -1,0 +1,167 @@
+"""Connections: how they are made, and the one place where a driver's error becomes one of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from pgvector.psycopg import register_vector
+from psycopg import ProgrammingError
+from sqlalchemy import URL, Connection, Engine, TextClause, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.errors import SettingsError, Unavailable
+from app.store.tables import SCHEMA, SERVER_ROLE
+
+RETRY_AFTER_SECONDS: Final = 2
+
+# `public` and `extensions` are where a database may keep pgvector; nothing of ours is ever found there first.
+_SEARCH_PATH: Final = f"{SCHEMA},public,extensions"
+# 53 lacks resources, 57 stopped by an operator or a timeout, 08 connection; 25P03 and 25006 come after a stall and a fail-over.
+_UNAVAILABLE_CLASSES: Final = ("08", "53", "57", "58")
+_UNAVAILABLE_STATES: Final = frozenset({"25P03", "25P04", "25006", "55P03", "40001", "40P01"})
+
+_CONNECT: Final[dict[str, Any]] = {
+    "connect_timeout": 2,
+    "tcp_user_timeout": 3000,
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "application_name": "chatctx",
+}
+_SERVER_OPTIONS: Final = {
+    "search_path": _SEARCH_PATH,
+    "statement_timeout": "1000ms",
+    "lock_timeout": "250ms",
+    "idle_in_transaction_session_timeout": "5s",
+    # An index scan goes on until it has enough rows that pass the filter, in exact order.
+    "hnsw.iterative_scan": "strict_order",
+    "hnsw.ef_search": "200",
+    # Compiling costs more than any of our statements takes.
+    "jit": "off",
+}
+_OWNER_OPTIONS: Final = {
+    "search_path": _SEARCH_PATH,
+    "statement_timeout": "15min",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "5min",
+    "jit": "off",
+}
+
+
+def server_engine(url: str, *, pool_size: int = 8, drop_rights: bool = False) -> Engine:
+    """Return the engine that answers callers: short timeouts, every statement committed on its own. Connects to nothing yet.
+
+    Args:
+        url: PostgreSQL address, `postgresql://...`.
+        pool_size: most connections; one more caller waits for half a second, then gets Unavailable.
+        drop_rights: the login may do more than a server should: take the server's role on every connection.
+
+    Raises:
+        SettingsError: the address cannot be read or is not PostgreSQL's.
+    """
+    options = {**_SERVER_OPTIONS, **({"role": SERVER_ROLE} if drop_rights else {})}
+    return _engine(url, options, pool_size=pool_size, pool_timeout=0.5, isolation_level="AUTOCOMMIT")
+
+
+def owner_engine(url: str) -> Engine:
+    """Return the engine for migrations, publishing and administration: long timeouts, few connections. Raises SettingsError."""
+    return _engine(url, _OWNER_OPTIONS, pool_size=3, pool_timeout=10)
+
+
+@contextmanager
+def connected(engine: Engine) -> Iterator[Connection]:
+    """Lend a connection. Every driver error that means "not now" leaves as Unavailable, without the driver's message."""
+    with available(), engine.connect() as connection:
+        yield connection
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Connection]:
+    """Lend a connection in a transaction that is committed at the end and undone by any error. Raises Unavailable."""
+    with available(), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def available() -> Iterator[None]:
+    """Turn driver errors that mean "not now" into Unavailable; let every other error pass."""
+    try:
+        yield
+    except (DBAPIError, PoolTimeout, DisconnectionError) as error:
+        if not is_unavailable(error):
+            raise
+        raise Unavailable(
+            "The knowledge base cannot be reached just now; the same call may work shortly.",
+            details={"retry_after_seconds": RETRY_AFTER_SECONDS},
+        ) from error
+
+
+def is_unavailable(error: Exception) -> bool:
+    """Tell a database that is away, busy or stopped from a statement that is wrong."""
+    if isinstance(error, OperationalError | InterfaceError | PoolTimeout | DisconnectionError):
+        return True
+    state = sqlstate(error)
+    invalidated = isinstance(error, DBAPIError) and error.connection_invalidated
+    return invalidated or state[:2] in _UNAVAILABLE_CLASSES or state in _UNAVAILABLE_STATES
+
+
+def sqlstate(error: BaseException) -> str:
+    """Return the five-character SQLSTATE of an error, or "" when it has none. Safe to log, unlike the message."""
+    return str(getattr(getattr(error, "orig", error), "sqlstate", None) or "")
+
+
+@cache
+def sql(name: str) -> TextClause:
+    """Return the statement in `app/store/sql/<name>.sql`."""
+    return text(sql_text(name))
+
+
+@cache
+def sql_text(name: str) -> str:
+    """Return the text of `app/store/sql/<name>.sql` without its header comment."""
+    lines = files("app.store").joinpath("sql", f"{name}.sql").read_text("utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("--"))
+
+
+def _engine(url: str, options: dict[str, str], **pool: Any) -> Engine:
+    address = _address(url)
+    given = address.query.get("options", "")
+    settings = " ".join(f"-c {name}={value}" for name, value in options.items())
+    engine = create_engine(
+        address.difference_update_query(["options"]),
+        # Values would otherwise stand in exceptions, and a value may be a caller's text.
+        hide_parameters=True,
+        pool_pre_ping=True,
+        pool_use_lifo=True,
+        max_overflow=0,
+        connect_args={**_CONNECT, "options": f"{given if isinstance(given, str) else ' '.join(given)} {settings}".strip()},
+        **pool,
+    )
+    event.listen(engine, "connect", _teach_vectors)
+    return engine
+
+
+def _address(url: str) -> URL:
+    scheme, separator, rest = url.partition("://")
+    if scheme not in ("postgres", "postgresql", "postgresql+psycopg") or not separator:
+        raise SettingsError("The database address must begin with postgresql://")
+    try:
+        return make_url(f"postgresql+psycopg://{rest}")
+    except (ArgumentError, ValueError):
+        # The library's message repeats the address, password included.
+        raise SettingsError("The database address cannot be read: write postgresql://user:password@host:port/name") from None
+
+
+def _teach_vectors(connection: Any, _record: Any) -> None:
+    """Let vectors travel in binary. Without pgvector in the database yet, everything but vectors works."""
+    autocommit = connection.autocommit
+    connection.autocommit = True
+    with suppress(ProgrammingError):
+        register_vector(connection)
+    connection.autocommit = autocommit

@@ -1,0 +1,65 @@
+-- Records that a question may be about, by words and by meaning, with every signal of each; one row of nulls beside the statistics if none.
+-- :technologies empty: no narrowing. {postings}, {nearest}, {closeness} are statements of their own, chosen in app/store/catalogue.py.
+WITH posting AS MATERIALIZED ({postings}),
+question AS (
+    SELECT
+        phraseto_tsquery(CAST('pg_catalog.english' AS regconfig), :phrase) AS phrase,
+        plainto_tsquery(CAST('pg_catalog.english' AS regconfig), :phrase) AS words
+),
+hit AS MATERIALIZED (
+    SELECT
+        posting.term,
+        entry.record_no,
+        entry.impact * ln(
+            1 + (publication.document_count - posting.document_frequency + 0.5) / (posting.document_frequency + CAST(0.5 AS float8))
+        ) AS score
+    FROM posting
+    CROSS JOIN publication
+    CROSS JOIN LATERAL unnest(posting.records, posting.impacts) AS entry (record_no, impact)
+),
+-- Rounded, because the order in which floats are added is not ours to say.
+worded AS MATERIALIZED (
+    SELECT hit.record_no, round(sum(hit.score) * 1e6) / 1e6 AS words FROM hit GROUP BY hit.record_no
+),
+by_words AS (
+    SELECT worded.record_no
+    FROM worded
+    JOIN published_record AS record USING (record_no)
+    WHERE cardinality(CAST(:technologies AS text[])) = 0
+        OR record.technologies && CAST(:technologies AS text[])
+        OR cardinality(record.technologies) = 0
+    ORDER BY worded.words DESC, record.slug
+    LIMIT :per_leg
+),
+found AS MATERIALIZED (
+    SELECT record_no FROM by_words UNION SELECT record_no FROM ({nearest}) AS near
+),
+matched AS (
+    SELECT hit.record_no, array_agg(hit.term) AS terms FROM hit JOIN found USING (record_no) GROUP BY hit.record_no
+),
+candidate AS (
+    SELECT
+        record.slug, record.title, record.topic, CAST(record.applies_to AS text) AS applies_to,
+        CAST(record.task_types AS text) AS task_types,
+        worded.words, matched.terms AS matched, closest.cosine,
+        CASE
+            WHEN record.search_text @@ question.phrase THEN ts_rank_cd(record.search_text, question.phrase, 32)
+            WHEN record.search_text @@ question.words THEN ts_rank_cd(record.search_text, question.words, 32) / 2
+            ELSE 0
+        END AS phrase
+    FROM found
+    JOIN published_record AS record USING (record_no)
+    CROSS JOIN question
+    LEFT JOIN worded USING (record_no)
+    LEFT JOIN matched USING (record_no)
+    LEFT JOIN LATERAL (
+        SELECT round(max(vectors.cosine) * 1e6) / 1e6 AS cosine FROM ({closeness}) AS vectors WHERE vectors.record_no = record.record_no
+    ) AS closest ON true
+)
+SELECT
+    publication.generation, publication.document_count,
+    (SELECT CAST(json_object_agg(posting.term, posting.document_frequency) AS text) FROM posting) AS document_frequency,
+    candidate.*
+FROM publication
+LEFT JOIN candidate ON true
+ORDER BY candidate.slug

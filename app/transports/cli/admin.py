@@ -1,0 +1,80 @@
+"""For the person who runs the server: settings, health, schema, public files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from app.publicfiles import COMMITTED, Site, render_all
+from app.settings import describe_settings
+from app.transports.cli.printing import EXIT_REFUSED, as_dict, json_option, print_json, print_table, reports_errors
+from app.transports.cli.runtime import Runtime
+
+
+@click.command()
+@json_option
+@click.pass_obj
+@reports_errors
+def config(runtime: Runtime, as_json: bool) -> None:
+    """List every setting with its value, origin and meaning. Secrets are masked."""
+    lines = describe_settings(runtime.settings(), runtime.environ)
+    if as_json:
+        return print_json([as_dict(line) for line in lines])
+    print_table(
+        ("variable", "value", "origin", "meaning"),
+        [(line.variable, line.value, line.origin, line.meaning) for line in lines],
+    )
+    return None
+
+
+@click.command()
+@json_option
+@click.pass_obj
+@reports_errors
+def doctor(runtime: Runtime, as_json: bool) -> None:
+    """Look at everything the server needs and say how to mend what is broken. Exit code 1 when something is."""
+    findings = runtime.diagnose()
+    if as_json:
+        print_json([as_dict(finding) for finding in findings])
+    else:
+        rows = [
+            (finding.state, finding.name, " ".join((finding.found, finding.remedy)).strip()) for finding in findings
+        ]
+        print_table(("state", "what", "found"), rows)
+    if any(finding.state == "broken" for finding in findings):
+        raise SystemExit(EXIT_REFUSED)
+
+
+@click.command()
+@click.pass_obj
+@reports_errors
+def migrate(runtime: Runtime) -> None:
+    """Bring the database's schema to the newest revision."""
+    click.echo(f"schema at revision {runtime.migrate()}")
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; exit code 1 when a file differs.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    show_default=True,
+    help="Where the files are kept.",
+)
+@reports_errors
+def files(check: bool, folder: Path) -> None:
+    """Write the public files that are kept in the repository, rendered from the contract."""
+    rendered = render_all(Site())
+    stale = [name for name in COMMITTED if _content(folder / name) != rendered[f"/{name}"].content]
+    for name in stale:
+        if not check:
+            (folder / name).write_bytes(rendered[f"/{name}"].content)
+        click.echo(f"{'differs' if check else 'written'}: {name}")
+    if check and stale:
+        raise SystemExit(EXIT_REFUSED)
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

@@ -1,0 +1,186 @@
+"""Asking from the shell: the operations, with their own names for arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from app.contract import Detail, FeedbackCategory
+from app.errors import InvalidInput
+from app.operations import OPERATIONS, call
+from app.record import TaskType, Topic
+from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, print_table, reports_errors, wrapped
+from app.transports.cli.runtime import Runtime
+
+_TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you know it: React==18.2. Repeatable."
+
+
+@click.command()
+@click.argument("query")
+@click.option("-t", "--technology", "technologies", multiple=True, help=_TECHNOLOGY_HELP)
+@click.option(
+    "--topic", "topics", multiple=True, type=click.Choice(list(Topic)), help="Topic of the decision. Repeatable."
+)
+@click.option("--task", "task_type", type=click.Choice(list(TaskType)), help="What you are doing.")
+@click.option("-n", "--max-results", type=int, help="Most results.")
+@click.option("--detail", type=click.Choice([Detail.BRIEF, Detail.STANDARD]), help="How much of each record.")
+@click.option("--budget", "token_budget", type=int, help="Most tokens the answer may take.")
+@click.option("--explain", is_flag=True, help="Show how every candidate was judged.")
+@json_option
+@click.pass_obj
+@reports_errors
+def search(
+    runtime: Runtime,
+    query: str,
+    technologies: tuple[str, ...],
+    topics: tuple[str, ...],
+    explain: bool,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Ask a question as an agent would.
+
+    Exit code 1 when the knowledge base has no answer.
+    """
+    arguments = _search_arguments(query, technologies, topics, rest)
+    if explain:
+        return _print_explanation(runtime.explain(arguments), as_json=as_json)
+    with runtime.services() as services:
+        answer = call(services, "search_knowledge", arguments)
+    print_json(answer) if as_json else _print_answer(answer)
+    if not answer["results"]:
+        raise SystemExit(EXIT_REFUSED)
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True)
+@click.option("--detail", type=click.Choice([Detail.BRIEF, Detail.FULL]), default=Detail.FULL, show_default=True)
+@json_option
+@click.pass_obj
+@reports_errors
+def get(runtime: Runtime, ids: tuple[str, ...], detail: str, as_json: bool) -> None:
+    """Print whole records by slug or id. Exit code 1 when one is missing."""
+    with runtime.services() as services:
+        answer = call(services, "get_guidance", {"ids": list(ids), "detail": str(detail)})
+    if as_json:
+        print_json(answer)
+    else:
+        for card in answer["results"]:
+            _print_card(card)
+        for name in answer["missing"]:
+            click.echo(f"missing: {name}", err=True)
+    if answer["missing"]:
+        raise SystemExit(EXIT_REFUSED)
+
+
+@click.command()
+@click.argument("category", type=click.Choice(list(FeedbackCategory)))
+@click.option("--record", help="Slug or id it is about.")
+@click.option("--comment", help="What is wrong or missing.")
+@json_option
+@click.pass_obj
+@reports_errors
+def feedback(runtime: Runtime, category: str, record: str | None, comment: str | None, as_json: bool) -> None:
+    """Send anonymous feedback to the owner."""
+    given = {"category": str(category), "record": record, "comment": comment}
+    with runtime.services() as services:
+        answer = call(services, "submit_feedback", {key: value for key, value in given.items() if value is not None})
+    print_json(answer) if as_json else click.echo(f"{answer['message']} ({answer['id']})")
+
+
+@click.command("call")
+@click.argument("operation", type=click.Choice(list(OPERATIONS)))
+@click.argument("arguments", default="{}")
+@click.pass_obj
+@reports_errors
+def call_operation(runtime: Runtime, operation: str, arguments: str) -> None:
+    """Run an operation with JSON ARGUMENTS and print its answer as JSON."""
+    try:
+        parsed = json.loads(arguments)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise InvalidInput("ARGUMENTS is not a JSON object.")
+    with runtime.services() as services:
+        print_json(call(services, operation, parsed))
+
+
+def _search_arguments(
+    query: str, technologies: tuple[str, ...], topics: tuple[str, ...], rest: Mapping[str, Any]
+) -> dict[str, Any]:
+    named = [entry.partition("==") for entry in technologies]
+    arguments: dict[str, Any] = {
+        "query": query,
+        "technologies": [name for name, _, _ in named],
+        "versions": {name: version for name, _, version in named if version},
+        "topic": [str(topic) for topic in topics],
+    }
+    return arguments | {key: str(v) if isinstance(v, str) else v for key, v in rest.items() if v is not None}
+
+
+def _print_answer(answer: Mapping[str, Any]) -> None:
+    retrieval = answer["retrieval"]
+    for place, card in enumerate(answer["results"], start=1):
+        click.echo(f"{place}. {card['title']}  [{card['slug']}]")
+        click.echo(wrapped(card["recommendation"], 3))
+        for finding in card.get("applicability", []):
+            click.echo(wrapped(_finding_text(finding), 3))
+        click.echo(wrapped("; ".join(source["url"] for source in card["sources"]), 3) + "\n")
+    for miss in retrieval.get("near_misses") or []:
+        click.echo(wrapped(f"near: {miss['title']} [{miss['slug']}]: {miss['reason']}", 0))
+    for hint in answer["suggestions"]:
+        click.echo(wrapped(hint, 0))
+    degraded = f", degraded: {retrieval['degraded_reason']}" if retrieval["degraded"] else ""
+    fallback = (
+        ", no record for the technologies named: all were searched" if retrieval["technology_filter_fallback"] else ""
+    )
+    dropped = f", {len(retrieval['dropped'])} left out by the budget" if retrieval["dropped"] else ""
+    click.echo(f"({retrieval['mode']}, {retrieval['tokens_used']} tokens{degraded}{fallback}{dropped})")
+
+
+def _finding_text(finding: Mapping[str, Any]) -> str:
+    name = " ".join(part for part in (finding["technology"], finding.get("version")) if part)
+    constraint = f" (record: {finding['constraint']})" if "constraint" in finding else ""
+    return f"{name}: {finding['verdict'].replace('_', ' ')}{constraint}"
+
+
+def _print_card(card: Mapping[str, Any]) -> None:
+    click.echo(f"{card['title']}\n{'=' * min(len(card['title']), 78)}")
+    click.echo(
+        f"{card['slug']} · {card['topic']} · confidence {card['confidence']} · version {card['content_version']}\n"
+    )
+    for field in ("summary", "recommendation", "rationale"):
+        if field in card:
+            click.echo(f"{field.capitalize()}\n{wrapped(card[field])}\n")
+    for field in ("conditions", "exceptions", "pitfalls", "verification_checks"):
+        if card[field]:
+            bullets = "\n".join(wrapped(f"- {text}") for text in card[field])
+            click.echo(f"{field.replace('_', ' ').capitalize()}\n{bullets}\n")
+    if card.get("examples"):
+        click.echo(f"Examples\n{card['examples']}\n")
+    for source in card["sources"]:
+        click.echo(f"Source ({source['relation']}): {source['title']}, {source['url']}")
+    click.echo()
+
+
+def _print_explanation(explanation: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        return print_json(explanation)
+    columns = ("", "record", "score", "words", "meaning", "coverage", "margin", "verdict")
+    print_table(
+        columns,
+        [
+            [
+                row.get(name, "")
+                for name in ("place", "slug", "score", "words", "meaning", "coverage", "margin", "verdict")
+            ]
+            for row in explanation["candidates"]
+        ],
+    )
+    click.echo(
+        f"{explanation['mode']}; a margin of 0 or more is an answer; words not in any record: {explanation['unknown_terms']}"
+    )
+    return None

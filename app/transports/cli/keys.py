@@ -1,0 +1,118 @@
+"""API keys, from the owner's side."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from app.errors import InvalidInput
+from app.transports.cli.printing import EXIT_REFUSED, as_dict, json_option, print_json, print_table, reports_errors
+from app.transports.cli.runtime import Runtime
+
+_QUOTA = click.IntRange(0, 100_000_000)
+
+
+@click.group()
+def keys() -> None:
+    """Create, list and revoke API keys."""
+
+
+@keys.command()
+@click.option("--label", required=True, help="Whom or what the key is for; shown in the list.")
+@click.option("--quota", type=_QUOTA, help="Tool calls per UTC day; without it the server's default.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the key to a new file, readable by you alone."
+)
+@click.pass_obj
+@reports_errors
+def create(runtime: Runtime, label: str, quota: int | None, out: Path | None) -> None:
+    """Create a key. It is shown once and cannot be had again.
+
+    It is refused to a pipe, where it might end in a log: use --out.
+    """
+    if not 1 <= len(label) <= 100 or not label.isprintable():
+        raise InvalidInput("--label takes 1 to 100 printable characters.")
+    if out is None and not sys.stdout.isatty():
+        raise InvalidInput("A key is shown on a terminal only. Write it to a file with --out FILE.")
+    target = _new_private_file(out) if out else None
+    with runtime.key_administration() as administration:
+        key = administration.create(label, quota)
+    if target is None:
+        click.echo(f"{key}\n\nThis key is shown once. Send it as: Authorization: Bearer <key>")
+        return
+    with os.fdopen(target, "w", encoding="ascii") as file:
+        file.write(key + "\n")
+    click.echo(f"Key written to {out}")
+
+
+@keys.command("list")
+@json_option
+@click.pass_obj
+@reports_errors
+def listing(runtime: Runtime, as_json: bool) -> None:
+    """List keys, never their secrets."""
+    with runtime.key_administration() as administration:
+        lines = administration.listing()
+    if as_json:
+        return print_json([as_dict(line) for line in lines])
+    rows = [
+        (
+            line.key_id,
+            "revoked" if line.revoked else "works",
+            "default" if line.daily_quota is None else line.daily_quota,
+            line.created_on,
+            line.last_used_on or "never",
+            line.label,
+        )
+        for line in lines
+    ]
+    print_table(("key", "state", "calls a day", "created", "last used", "label"), rows) if rows else click.echo(
+        "No keys."
+    )
+    return None
+
+
+@keys.command()
+@click.argument("key_id")
+@click.pass_obj
+@reports_errors
+def revoke(runtime: Runtime, key_id: str) -> None:
+    """Revoke a key by its id; it stops working with the next call."""
+    with runtime.key_administration() as administration:
+        done = administration.revoke(_id_of(key_id))
+    _conclude(done, "Revoked.", "No working key has this id: see chatctx keys list.")
+
+
+@keys.command()
+@click.argument("key_id")
+@click.argument("calls", type=_QUOTA, required=False)
+@click.pass_obj
+@reports_errors
+def quota(runtime: Runtime, key_id: str, calls: int | None) -> None:
+    """Set a key's tool calls per UTC day; without CALLS it gets the server's default again."""
+    with runtime.key_administration() as administration:
+        done = administration.set_quota(_id_of(key_id), calls)
+    _conclude(done, "Quota set.", "No key has this id: see chatctx keys list.")
+
+
+def _conclude(done: bool, success: str, failure: str) -> None:
+    click.echo(success if done else failure, err=not done)
+    if not done:
+        raise SystemExit(EXIT_REFUSED)
+
+
+def _id_of(text: str) -> str:
+    """Accept a whole key or its beginning where an id is asked: a leaked key is revoked by pasting it."""
+    parts = text.split("_")
+    return parts[2] if text.startswith("kb_") and len(parts) >= 3 else text  # noqa: PLR2004 - kb, live, id
+
+
+def _new_private_file(path: Path) -> int:
+    """Open a new file before the key is minted, so that no key is lost to a file that cannot be written."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InvalidInput(f"--out cannot be created: {error.strerror}.") from error

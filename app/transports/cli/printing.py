@@ -1,0 +1,92 @@
+"""How commands speak: JSON for programs, tables for people, one line for an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import click
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from app.errors import AppError, ClusterError, SettingsError, Unavailable
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+
+
+def console() -> Console:
+    """Return a console for people: no colour where the environment or a pipe says so."""
+    return Console(highlight=False, no_color="NO_COLOR" in os.environ or None, soft_wrap=False)
+
+
+def print_json(value: object) -> None:
+    """Print a value as indented JSON."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=not _speaks_unicode(), default=str))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print rows under column names; the last column takes what room is left."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, name in enumerate(columns):
+        table.add_column(name, overflow="fold", ratio=1 if place == len(columns) - 1 else None)
+    for row in rows:
+        table.add_row(*(escape(str(cell)) for cell in row))
+    console().print(table)
+
+
+def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Turn an AppError into one line on stderr and an exit code."""
+
+    @wraps(command)
+    def guarded(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        try:
+            return command(*args, **kwargs)
+        except AppError as error:
+            print_error(error)
+            raise SystemExit(exit_code(error)) from None
+
+    return guarded
+
+
+def print_error(error: AppError) -> None:
+    """Print `code: message`, and below it which argument breaks which rule."""
+    click.echo(f"{error.code}: {error.message}", err=True)
+    fields = error.details.get("fields")
+    for entry in fields if isinstance(fields, list) else []:
+        if isinstance(entry, Mapping):
+            click.echo(f"  {entry['field']}: {entry['rule']}", err=True)
+
+
+def exit_code(error: AppError) -> int:
+    """Return the exit code that stands for an error."""
+    if isinstance(error, SettingsError):
+        return EXIT_USAGE
+    return EXIT_UNREACHABLE if isinstance(error, Unavailable | ClusterError) else EXIT_REFUSED
+
+
+def wrapped(text: str, indent: int = 2) -> str:
+    """Return text folded to the terminal's width."""
+    pad = " " * indent
+    return click.wrap_text(text, width=min(100, console().width), initial_indent=pad, subsequent_indent=pad)
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return a dataclass instance's fields in order."""
+    return dict(vars(value)) if hasattr(value, "__dict__") else {name: getattr(value, name) for name in value.__slots__}

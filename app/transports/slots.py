@@ -1,0 +1,161 @@
+"""Work in threads that is bounded in number, in waiting and in time.
+
+The waiting line is fair between lanes (a lane is a client), a lane may use only so many slots at once, and nobody ever waits for a thread that
+does not come back: the caller is answered at the deadline, and the slot returns when the thread does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from app.errors import Unavailable
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+_BUSY_SECONDS = 1
+_TIMED_OUT_SECONDS = 2
+
+
+class Slots:
+    """A number of worker threads and the line in front of them. Belongs to one event loop.
+
+    Args:
+        capacity: pieces of work done at once.
+        longest_line: how many may wait; one lane may fill half of it.
+        longest_wait: seconds somebody waits before he is told to come back.
+    """
+
+    def __init__(self, name: str, capacity: int, *, longest_line: int, longest_wait: float) -> None:
+        self._free = capacity
+        self._active: Counter[str] = Counter()
+        self._lanes: OrderedDict[str, deque[tuple[int, asyncio.Future[None]]]] = OrderedDict()
+        self._waiting = 0
+        self._longest_line = longest_line
+        self._longest_wait = longest_wait
+        self._threads = ThreadPoolExecutor(capacity, thread_name_prefix=name)
+
+    async def take(self, lane: str, lane_limit: int, deadline: float) -> Slot:
+        """Return a slot, to be used as a context.
+
+        Args:
+            lane_limit: slots this lane may have at once.
+            deadline: moment of the event loop's clock at which the work is given up.
+
+        Raises:
+            Unavailable: the line is too long, or did not move in time.
+        """
+        if self._free and self._active[lane] < lane_limit:
+            self._occupy(lane)
+        else:
+            await self._wait_in_line(lane, lane_limit, deadline)
+        return Slot(self, lane, deadline)
+
+    def close(self) -> None:
+        """Take no more work; threads still at work end by themselves."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def submit(self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> asyncio.Future[Result]:
+        """Start work in a thread; for the holder of a slot only."""
+        return asyncio.wrap_future(self._threads.submit(work, *args, **kwargs))
+
+    def release(self, lane: str) -> None:
+        """Give a slot back and let the next in line have it."""
+        self._free += 1
+        self._active[lane] -= 1
+        if not self._active[lane]:
+            del self._active[lane]
+        self._admit_next()
+
+    def _occupy(self, lane: str) -> None:
+        self._free -= 1
+        self._active[lane] += 1
+
+    async def _wait_in_line(self, lane: str, lane_limit: int, deadline: float) -> None:
+        line = self._lanes.setdefault(lane, deque())
+        if self._waiting >= self._longest_line or len(line) >= self._longest_line // 2:
+            raise busy()
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        line.append((lane_limit, turn))
+        self._waiting += 1
+        timer = loop.call_at(min(deadline, loop.time() + self._longest_wait), _give_up, turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.release(lane)
+            raise
+        finally:
+            timer.cancel()
+
+    def _admit_next(self) -> None:
+        """Hand free slots to those in line, one lane after the other, skipping lanes that have all they may."""
+        for lane in list(self._lanes):
+            line = self._lanes[lane]
+            while line and line[0][1].done():
+                self._drop_first(line)
+            if line and self._free and self._active[lane] < line[0][0]:
+                self._occupy(lane)
+                self._drop_first(line).set_result(None)
+                self._lanes.move_to_end(lane)
+            if not line:
+                del self._lanes[lane]
+            if not self._free:
+                break
+
+    def _drop_first(self, line: deque[tuple[int, asyncio.Future[None]]]) -> asyncio.Future[None]:
+        self._waiting -= 1
+        return line.popleft()[1]
+
+
+class Slot:
+    """The right to run one piece of work after another until the deadline."""
+
+    def __init__(self, slots: Slots, lane: str, deadline: float) -> None:
+        self._slots = slots
+        self._lane = lane
+        self._deadline = deadline
+        self._work: asyncio.Future[Any] | None = None
+
+    async def run(self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        """Return what the work returns, or raise what it raises.
+
+        Raises:
+            Unavailable: the deadline came first. The thread goes on, and the slot stays taken until it ends.
+        """
+        future = self._work = self._slots.submit(work, *args, **kwargs)
+        # Never a timeout around the work itself: cancelling it would wait for the very thing that is late.
+        done, _ = await asyncio.wait({future}, timeout=max(self._deadline - asyncio.get_running_loop().time(), 0))
+        if not done:
+            raise Unavailable("The call took too long. Try again.", details={"retry_after_seconds": _TIMED_OUT_SECONDS})
+        return future.result()
+
+    def __enter__(self) -> Slot:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._work is None or self._work.done():
+            self._slots.release(self._lane)
+        else:
+            self._work.add_done_callback(self._release_late)
+
+    def _release_late(self, work: asyncio.Future[Any]) -> None:
+        if not work.cancelled():
+            work.exception()  # Looked at, so that the event loop does not report it as forgotten.
+        self._slots.release(self._lane)
+
+
+def busy() -> Unavailable:
+    """Return the refusal of somebody for whom there is no room just now."""
+    return Unavailable("The server is busy. Try again.", details={"retry_after_seconds": _BUSY_SECONDS})
+
+
+def _give_up(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_exception(busy())

@@ -1,0 +1,93 @@
+"""JSON that has one meaning only. Whatever two parsers could read differently is refused, not repaired."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+MAX_DEPTH = 24
+_INTEGERS = range(-(2**63), 2**63)
+_LONGEST_INTEGER = len(str(_INTEGERS.start))
+_UNUSABLE_TEXT = re.compile("[\0\ud800-\udfff]")
+# Only an escape can bring either in: bare, the one is no JSON and the other no UTF-8.
+_UNUSABLE_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+class NotStrict(ValueError):
+    """The text is not JSON, or not JSON with one meaning."""
+
+
+def parse(body: bytes) -> Any:
+    """Return the value a body holds.
+
+    Raises:
+        NotStrict: it is not UTF-8 without a byte-order mark, not JSON, nested deeper than MAX_DEPTH, holds a name twice in an object, a number
+            that is not finite or not a 64-bit integer, or, outside a tool's arguments, NUL or a lone surrogate.
+    """
+    try:
+        text = body.decode("utf-8")
+        value = json.loads(
+            text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant, parse_int=_integer, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:
+        raise NotStrict("not strict JSON") from error
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _refuse_deep(value, 1)
+    if _UNUSABLE_ESCAPE.search(text):
+        _refuse_unusable_text(_around_arguments(value))
+    return value
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) != len(pairs):
+        raise NotStrict("a name occurs twice")
+    return names
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise NotStrict("not a JSON number")
+
+
+def _integer(digits: str) -> int:
+    # Length first: turning very many digits into a number is slow.
+    if len(digits) > _LONGEST_INTEGER or (value := int(digits)) not in _INTEGERS:
+        raise NotStrict("not a 64-bit integer")
+    return value
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise NotStrict("not a finite number")
+    return value
+
+
+def _refuse_deep(node: Any, depth: int) -> None:
+    if isinstance(node, (dict, list)):
+        if depth > MAX_DEPTH:
+            raise NotStrict("nested too deep")
+        for child in node.values() if isinstance(node, dict) else node:
+            _refuse_deep(child, depth + 1)
+
+
+def _refuse_unusable_text(node: Any) -> None:
+    if isinstance(node, str):
+        if _UNUSABLE_TEXT.search(node):
+            raise NotStrict("unusable text")
+    elif isinstance(node, dict):
+        for key, child in node.items():
+            _refuse_unusable_text(key)
+            _refuse_unusable_text(child)
+    elif isinstance(node, list):
+        for child in node:
+            _refuse_unusable_text(child)
+
+
+def _around_arguments(message: Any) -> Any:
+    """Return the message without its tool's arguments: those are judged by the tool, which can name the field."""
+    if not isinstance(message, dict) or not isinstance(params := message.get("params"), dict):
+        return message
+    return {**message, "params": {name: value for name, value in params.items() if name != "arguments"}}
