@@ -1,0 +1,1 @@
+"""The commands of the bench, one file for each kind of work."""

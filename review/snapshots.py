@@ -1,0 +1,67 @@
+"""A copy of each record as it was approved, so that a change can be shown without a database and without git.
+
+Copies lie in `records/.approved/<sha256>.json`, named by the hash the ledger states. Content and name prove each other, so
+a copy needs no trust of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from app.errors import LedgerError
+from app.record import canonical_form
+from app.recordfile import RecordFile
+
+FOLDER = ".approved"
+# The prefix `app.record.content_hash` puts before the canonical form; a test holds the two together.
+_HASH_DOMAIN = b"chatctx-record-v1\0"
+
+
+def keep_snapshot(records: Path, file: RecordFile) -> Path:
+    """Write the canonical form of a record under its hash, once, whole or not at all."""
+    target = _path(records, file.sha256)
+    if target.exists():
+        return target
+    target.parent.mkdir(exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as part:
+            part.write(canonical_form(file.record, file.fixtures))
+            part.flush()
+            os.fsync(part.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def read_snapshot(records: Path, sha256: str) -> dict[str, Any]:
+    """Return the approved record with this hash as JSON values, `fixtures` being hashes of the check files.
+
+    Raises:
+        LedgerError: there is no copy, or it is not what was approved.
+    """
+    try:
+        content = _path(records, sha256).read_bytes()
+    except OSError as error:
+        raise LedgerError(f"The approved copy {FOLDER}/{sha256[:12]}... is missing: restore it from version control.") from error
+    if hashlib.sha256(_HASH_DOMAIN + content).hexdigest() != sha256:
+        raise LedgerError(f"The approved copy {FOLDER}/{sha256[:12]}... was altered: restore it from version control.")
+    body: dict[str, Any] = json.loads(content)
+    return body
+
+
+def snapshot_hashes(records: Path) -> frozenset[str]:
+    """Return the hashes of all copies that are kept."""
+    return frozenset(path.stem for path in (records / FOLDER).glob("*.json"))
+
+
+def _path(records: Path, sha256: str) -> Path:
+    return records / FOLDER / f"{sha256}.json"
