@@ -1,4 +1,4 @@
-"""Does a record hold for the technologies and versions the caller works with? Pure judgement, with the constraint that decided."""
+"""Does a record hold for the technologies and versions the caller works with, and which constraint decided?"""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 """The token budget: an answer never costs more than was asked for, as counted on the text that is sent.
 
-Greedy by rank. A record is shown as fully as fits, shrinks field by field before it is dropped, and what was dropped is named. The best
-record is always there, cut if it must be.
+Greedy by rank. A record is shown as fully as fits, shrinks field by field before it is dropped, and what was dropped
+is named. The best record is always there, cut if it must be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from app.cards import Card, cut_card, poorer_cards, shorten
@@ -22,7 +23,8 @@ def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
     """Return the answer with as many cards, as fully, as the budget allows.
 
     Args:
-        frame: the answer without results: `query_summary`, `retrieval` (without `tokens_used`, `dropped`, `truncated`), `suggestions`.
+        frame: the answer without results: `query_summary`, `retrieval` (without `tokens_used`, `dropped`,
+            `truncated`), `suggestions`.
         cards: results in rank order, as the detail asked for would show them.
         budget: most tokens of the serialised answer.
 
@@ -43,7 +45,7 @@ def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
 
 
 def _fill(cards: Sequence[Card], room: int) -> tuple[list[Card], list[str]]:
-    """Place cards in rank order; the room was measured with every slug in `dropped`, so a placed card only frees space."""
+    """Place cards in rank order; room was measured with every slug in `dropped`, so a placed card only frees space."""
     kept: list[Card] = []
     dropped: list[str] = []
     for card in cards:
@@ -61,13 +63,15 @@ def _only_best(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
     others = [card["slug"] for card in cards[1:]]
     options = [(frame, others), (frame, []), (_bare(frame), [])]
     for chosen, dropped in options:
-        card = cut_card(
-            cards[0], lambda cut, f=chosen, d=dropped: _tokens(_compose(f, [cut], d, shrunk=True)) <= budget
-        )
+        card = cut_card(cards[0], partial(_fits, chosen, dropped, budget))
         answer = _compose(chosen, [card], dropped, shrunk=True)
         if _tokens(answer) <= budget:
             break
     return _sealed(answer)
+
+
+def _fits(frame: Answer, dropped: Sequence[str], budget: int, card: Card) -> bool:
+    return _tokens(_compose(frame, [card], dropped, shrunk=True)) <= budget
 
 
 def _compose(frame: Answer, results: Sequence[Card], dropped: Sequence[str], *, shrunk: bool) -> Answer:

@@ -1,7 +1,7 @@
 """Cards: a published record as an answer carries it, at each detail, and the poorer cards it can shrink to.
 
-The contract's keys are always there. A list that detail or budget left out is empty and named in `omitted`, so that "no exceptions" and
-"exceptions not shown" cannot be confused.
+The contract's keys are always there. A list that detail or budget left out is empty and named in `omitted`, so that
+"no exceptions" and "exceptions not shown" cannot be confused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _LEFT_OUT: dict[Detail, tuple[str, ...]] = {
     Detail.STANDARD: (),
     Detail.FULL: (),
 }
-# Given up first when an answer must shrink: what matters least before acting goes first, what guards against misuse last.
+# Given up first when an answer must shrink: what matters least before acting goes first, what guards against misuse
+# last.
 _GIVEN_UP = ("summary", "rationale", "verification_checks", "pitfalls", "exceptions", "conditions")
 
 

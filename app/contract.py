@@ -6,16 +6,13 @@ Tool schemas, `api.json`, `llms-full.txt` and the documentation are rendered fro
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Mapping
-from datetime import date
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from app.errors import InvalidInput
 from app.record import Confidence, Kind, Relation, TaskType, Topic
 
 SERVER_NAME = "chatctx-knowledge"
@@ -40,10 +37,9 @@ ID_MAX_CHARACTERS = 120
 COMMENT_MAX_CHARACTERS = 1000
 GUEST_DAILY_QUOTA = 250
 BODY_MAX_BYTES = 65_536
-# Bytes of compact UTF-8 JSON that a token is taken to be. Real tokenizers need 3.35 to 3.5 characters a token on this shape;
-# 3 keeps an answer inside the budget, 4 overruns it.
+# Bytes of compact UTF-8 JSON that a token is taken to be. Real tokenizers need 3.35 to 3.5 characters a token on this
+# shape; 3 keeps an answer inside the budget, 4 overruns it.
 BYTES_PER_TOKEN = 3
-FIELD_ERRORS_MAX = 5
 
 
 class Detail(StrEnum):
@@ -138,12 +134,15 @@ def _as_list(value: object) -> object:
 _Clean = BeforeValidator(_clean_text)
 
 
-def _text(low: int, high: int, pattern: str | None = None) -> Any:
-    return Annotated[str, StringConstraints(min_length=low, max_length=high, pattern=pattern), _Clean]
+def _length(low: int, high: int) -> StringConstraints:
+    return StringConstraints(min_length=low, max_length=high)
 
 
-TechnologyName = _text(1, TECHNOLOGY_MAX_CHARACTERS)
-Identifier = _text(1, ID_MAX_CHARACTERS)
+Query = Annotated[str, _length(QUERY_MIN_CHARACTERS, QUERY_MAX_CHARACTERS), _Clean]
+TechnologyName = Annotated[str, _length(1, TECHNOLOGY_MAX_CHARACTERS), _Clean]
+VersionText = Annotated[str, _length(0, VERSION_MAX_CHARACTERS), _Clean]
+Identifier = Annotated[str, _length(1, ID_MAX_CHARACTERS), _Clean]
+Comment = Annotated[str, _length(1, COMMENT_MAX_CHARACTERS), _Clean]
 
 
 class Request(BaseModel):
@@ -156,7 +155,7 @@ class SearchRequest(Request):
     """Arguments of search_knowledge."""
 
     query: Annotated[
-        _text(QUERY_MIN_CHARACTERS, QUERY_MAX_CHARACTERS),
+        Query,
         Field(description="The decision you face or the symptom you see, in a sentence. No source code or secrets."),
     ]
     technologies: Annotated[
@@ -165,7 +164,7 @@ class SearchRequest(Request):
         Field(max_length=TECHNOLOGIES_MAX, description='What you work with, e.g. ["React", "PostgreSQL"].'),
     ] = []
     versions: Annotated[
-        dict[TechnologyName, _text(0, VERSION_MAX_CHARACTERS)],
+        dict[TechnologyName, VersionText],
         BeforeValidator(_unpack_json),
         Field(max_length=VERSIONS_MAX, description='Versions by technology, e.g. {"React": "18.2"}.'),
     ] = {}
@@ -201,10 +200,10 @@ class FeedbackRequest(Request):
     """Arguments of submit_feedback."""
 
     category: Annotated[FeedbackCategory, Field(description="What the feedback says.")]
-    record: Annotated[_text(1, ID_MAX_CHARACTERS) | None, Field(description="Slug or id it is about.")] = None
+    record: Annotated[Identifier | None, Field(description="Slug or id it is about.")] = None
     source: Annotated[FeedbackSource, Field(description="Which tool's answer it is about.")] = FeedbackSource.OTHER
     comment: Annotated[
-        _text(1, COMMENT_MAX_CHARACTERS) | None,
+        Comment | None,
         Field(description="What is wrong or missing. No code, secrets, customer or personal data."),
     ] = None
 
@@ -320,104 +319,6 @@ class FeedbackResponse(Shape):
     accepted: Literal[True]
     id: str
     message: str
-
-
-Arguments = TypeVar("Arguments", bound=Request)
-
-
-def parse_arguments(model: type[Arguments], arguments: Mapping[str, Any]) -> Arguments:
-    """Validate a tool's arguments.
-
-    Raises:
-        InvalidInput: `details["fields"]` names up to FIELD_ERRORS_MAX fields with the rule each breaks. No value that was
-            sent is ever repeated, and an unknown argument is named only where its name is a plain word.
-    """
-    try:
-        return model.model_validate(dict(arguments))
-    except ValidationError as error:
-        fields = [_field_error(entry, model) for entry in error.errors(include_url=False, include_input=False)]
-    unique = list({(entry["field"], entry["rule"]): entry for entry in fields}.values())
-    named = ", ".join(dict.fromkeys(entry["field"] for entry in unique[:FIELD_ERRORS_MAX]))
-    raise InvalidInput(
-        f"Invalid arguments: {named}. See details.fields for the rule each one breaks.",
-        details={"fields": unique[:FIELD_ERRORS_MAX], "allowed": sorted(model.model_fields)},
-    )
-
-
-def _field_error(entry: Any, model: type[Request]) -> dict[str, str]:
-    location = entry["loc"]
-    if entry["type"] == "extra_forbidden":
-        return {"field": _safe_name(str(location[0])), "rule": "unknown argument"}
-    field = str(location[0]) if location else "arguments"
-    place = "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
-    rule = (
-        f"must be one of {_choices(entry)}"
-        if "expected" in entry.get("ctx", {})
-        else entry["msg"].removeprefix("Value error, ")
-    )
-    return {"field": (field if field in model.model_fields else "arguments") + place, "rule": rule}
-
-
-def _choices(entry: Any) -> str:
-    """Return the allowed words from pydantic's "expected" text, without Python's notation for enum members."""
-    return re.sub(r"<\w+\.\w+: ('[^']*')>", r"\1", entry["ctx"]["expected"])
-
-
-def _safe_name(name: str) -> str:
-    """Return an argument's name if it looks like one; a caller's text must not come back as a field name."""
-    return name if len(name) <= 40 and name.isascii() and name.replace("_", "").isalnum() else "(unknown argument)"
-
-
-def input_schema(model: type[Request]) -> dict[str, Any]:
-    """Return a tool's input schema in the subset every client understands.
-
-    No `$ref`, no unions, no exclusive bounds; an array that may also be a plain string is shown as the string.
-    """
-    schema = model.model_json_schema()
-    definitions = schema.pop("$defs", {})
-    portable = _portable(schema, definitions)
-    if "topic" in portable["properties"]:
-        topic = portable["properties"]["topic"]
-        portable["properties"]["topic"] = {**topic["items"], "description": topic["description"]}
-    return {"type": "object", **portable, "additionalProperties": False}
-
-
-def _portable(node: Any, definitions: dict[str, Any]) -> Any:
-    if isinstance(node, list):
-        return [_portable(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        target = definitions[node["$ref"].rsplit("/", 1)[1]]
-        return _portable({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions)
-    if "anyOf" in node:
-        kept = [option for option in node["anyOf"] if option != {"type": "null"}]
-        rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
-        return _portable({**kept[0], **rest}, definitions)
-    kept = {key: _portable_entry(key, value, definitions) for key, value in node.items() if _is_wanted(key, node)}
-    if kept.get("type") == "object" and "maxLength" in kept:  # pydantic's word for a map's size is not JSON Schema's
-        kept["maxProperties"] = kept.pop("maxLength")
-    return kept
-
-
-def _portable_entry(key: str, value: Any, definitions: dict[str, Any]) -> Any:
-    if key == "properties":
-        return {name: _portable(entry, definitions) for name, entry in value.items()}
-    return _portable(value, definitions)
-
-
-def _is_wanted(key: str, node: dict[str, Any]) -> bool:
-    """Drop generated titles, class docstrings, and defaults that only repeat the absence of an argument."""
-    if key == "title":
-        return False
-    if key == "description":
-        return "properties" not in node
-    return key != "propertyNames" and not (key == "default" and node[key] in ([], {}, None))
-
-
-def iso_day(day: date) -> str:
-    """Return a date as the ISO-8601 text the contract uses."""
-    return day.isoformat()
 
 
 def count_tokens(text: str) -> int:

@@ -1,7 +1,7 @@
 """What a record is found by: the words that are scored and the texts that are embedded.
 
-BM25 as in Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), section 3, with one weighted stream of fields
-(their "simple BM25F"): a term's frequency is the sum of its weighted frequencies over the fields.
+BM25 as in Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), section 3, with one weighted stream of
+fields (their "simple BM25F"): a term's frequency is the sum of its weighted frequencies over the fields.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def embedding_texts(record: Record) -> dict[str, str]:
 
 
 def inverse_document_frequency(document_frequency: int, document_count: int) -> float:
-    """Return Lucene's BM25 idf, ln(1 + (N - df + 0.5) / (df + 0.5)): positive for every df, largest for an unknown term."""
+    """Return Lucene's BM25 idf, ln(1 + (N - df + 0.5) / (df + 0.5)): positive, and largest for an unknown term."""
     return math.log(1.0 + (document_count - document_frequency + 0.5) / (document_frequency + 0.5))
 
 

@@ -1,7 +1,7 @@
 """Words of technical English: one analyser for records and questions alike.
 
-An identifier survives whole and is found by its parts too: `useEffect`, `If-None-Match`, `node.js`, `C++`, `.cursorrules`, `snake_case`,
-`@media`, `k8s`. Plain words are stemmed (Snowball English), function words are dropped.
+An identifier survives whole and is found by its parts too: `useEffect`, `If-None-Match`, `node.js`, `C++`,
+`.cursorrules`, `snake_case`, `@media`, `k8s`. Plain words are stemmed (Snowball English), function words are dropped.
 """
 
 from __future__ import annotations
@@ -18,27 +18,202 @@ from app.technologies import known_key
 MAX_TERM_CHARACTERS = 64
 
 _TOKEN = re.compile(
-    r"""[@.]?\w+(?:[.\-_'’]\w+)*(?:\+\+|\#)?   # an identifier with what joins its parts
+    r"""[@.]?\w+(?:[.\-_'\u2019]\w+)*(?:\+\+|\#)?   # an identifier with what joins its parts
     """,
     re.VERBOSE,
 )
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-_JOINT = re.compile(r"[.\-_'’@+#]+")
+_JOINT = re.compile(r"[.\-_'\u2019@+#]+")
 _WORD = re.compile(r"[a-z]+")
-_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$")
+_CONTRACTION = re.compile(r"(?:n['\u2019]t|['\u2019](?:s|re|ve|ll|d|m))$")
 
 # Spellings of technologies that are ordinary words: in running text they say nothing about a technology.
 _AMBIGUOUS = frozenset(
-    "compose es express go logs mock nest next node pg rest sh shell tf logging http https expressjs hypothesis".split()
+    [
+        "compose",
+        "es",
+        "express",
+        "go",
+        "logs",
+        "mock",
+        "nest",
+        "next",
+        "node",
+        "pg",
+        "rest",
+        "sh",
+        "shell",
+        "tf",
+        "logging",
+        "http",
+        "https",
+        "expressjs",
+        "hypothesis",
+    ]
 )
 _STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being both but by can cannot could did
-    do does doing done down each else ever every few for from further get gets getting got had has have having he her here hers
-    him his how i if in into is it its itself just keep keeps let like made make makes many may me might more most much must my
-    need needs no nor not now of off on once only or other our ours out over own per please same shall she should since so some
-    still such than that the their theirs them then there these they this those through thus to too under until up upon us use
-    used uses using very via want wants was way we were what when where whether which while who whom whose why will with within
-    without would yes yet you your yours""".split()
+    [
+        "a",
+        "about",
+        "after",
+        "again",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "being",
+        "both",
+        "but",
+        "by",
+        "can",
+        "cannot",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "done",
+        "down",
+        "each",
+        "else",
+        "ever",
+        "every",
+        "few",
+        "for",
+        "from",
+        "further",
+        "get",
+        "gets",
+        "getting",
+        "got",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "hers",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "keep",
+        "keeps",
+        "let",
+        "like",
+        "made",
+        "make",
+        "makes",
+        "many",
+        "may",
+        "me",
+        "might",
+        "more",
+        "most",
+        "much",
+        "must",
+        "my",
+        "need",
+        "needs",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "or",
+        "other",
+        "our",
+        "ours",
+        "out",
+        "over",
+        "own",
+        "per",
+        "please",
+        "same",
+        "shall",
+        "she",
+        "should",
+        "since",
+        "so",
+        "some",
+        "still",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "theirs",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "thus",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "upon",
+        "us",
+        "use",
+        "used",
+        "uses",
+        "using",
+        "very",
+        "via",
+        "want",
+        "wants",
+        "was",
+        "way",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "whether",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "within",
+        "without",
+        "would",
+        "yes",
+        "yet",
+        "you",
+        "your",
+        "yours",
+    ]
 )
 
 
@@ -54,7 +229,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 def _tokens(text: str) -> Iterator[str]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
-        token = match[0].strip("_'’")
+        token = match[0].strip("_'\u2019")
         if token:
             yield token
 

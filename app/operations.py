@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from app import feedback, guidance, search
-from app.contract import FeedbackRequest, GetRequest, Request, SearchRequest, parse_arguments
+from app.arguments import parse_arguments
+from app.contract import FeedbackRequest, GetRequest, Request, SearchRequest
 from app.errors import UnknownTool
 from app.ports import Catalogue, QueryEmbedder, Signals
 from app.ranking import Weights
@@ -28,7 +29,7 @@ class Services:
     query_hash: Callable[[str], bytes]
     feedback_hash: Callable[[str], bytes]
     feedback_daily_cap: int
-    weights: Weights = Weights()
+    weights: Weights = field(default_factory=Weights)
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation(
             "search_knowledge",
             "Search engineering guidance",
-            "Find reviewed engineering guidance for the decision you are about to make. Ask before you choose a framework practice, build a "
-            "security control or accessibility pattern, or settle a testing or reliability strategy. Returns the few records that apply to your "
-            "technologies and versions, or mode no_match when the knowledge base has none: then do not invent any.",
+            "Find reviewed engineering guidance for the decision you are about to make. Ask before you choose a "
+            "framework practice, build a security control or accessibility pattern, or settle a testing or reliability strategy. "
+            "Returns the few records that apply to your technologies and versions, or mode no_match when the knowledge "
+            "base has none: then do not invent any.",
             SearchRequest,
             search.search_knowledge,
             read_only=True,
@@ -59,8 +61,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation(
             "get_guidance",
             "Get full guidance records",
-            "Fetch whole records found by search_knowledge: rationale, exceptions, pitfalls, verification checks, sources and examples. Read them "
-            "before you act on a brief result.",
+            "Fetch whole records found by search_knowledge: rationale, exceptions, pitfalls, verification checks, "
+            "sources and examples. Read them before you act on a brief result.",
             GetRequest,
             guidance.get_guidance,
             read_only=True,
@@ -68,8 +70,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation(
             "submit_feedback",
             "Send anonymous feedback",
-            "Tell the owner that a record helped, is wrong or outdated, or that one is missing. Anonymous; read by a person, never used for ranking. "
-            "Send no code, secrets or personal data.",
+            "Tell the owner that a record helped, is wrong or outdated, or that one is missing. Anonymous; read by a "
+            "person, never used for ranking. Send no code, secrets or personal data.",
             FeedbackRequest,
             feedback.submit_feedback,
             read_only=False,

@@ -75,7 +75,8 @@ class CandidateRequest:
         terms: analysed words of the question (`app.lexical.analyse`), each once.
         phrase: the question's text for the text index; bound as a parameter, never parsed as a query language.
         embedding: the question's vector, or None to search by words only.
-        technologies: keys to narrow to; records about none of them are left out, agnostic records stay. Empty: no filter.
+        technologies: keys to narrow to; records about none of them are left out, agnostic records stay. Empty: no
+            filter.
         per_leg: how many candidates each leg brings, at most.
     """
 
@@ -116,8 +117,8 @@ class CandidatePool:
         candidates: union of both legs, ordered by slug.
         document_count: approved records searched.
         document_frequency: records that hold each term of the question; a term nobody holds has 0.
-        ideal_words: the BM25 score a record would have that held every known term of the question as densely as a record can:
-            the theoretical maximum that normalises `words`.
+        ideal_words: the BM25 score a record would have that held every known term of the question as densely as a
+            record can: the theoretical maximum that normalises `words`.
         degraded: set when a part of the search failed and the rest was used.
     """
 
@@ -222,7 +223,7 @@ class QuotaTake:
 
 
 class AccessStore(Protocol):
-    """Keys and quotas. Every method raises Unavailable when the database does not answer in time: never a wrong answer."""
+    """Keys and quotas. Every method raises Unavailable when the database does not answer in time."""
 
     def find_key(self, key_id: str) -> KeyRow | None:
         """Return the key with this id, revoked or not."""

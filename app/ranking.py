@@ -1,7 +1,8 @@
 """Ranking: one score from words, meaning and applicability. Pure and total: the same candidates give the same order.
 
-Words and meaning are fused by a convex combination of scores under theoretical-minimum scaling (Bruch, Gai & Ingber, An Analysis of
-Fusion Functions for Hybrid Retrieval, ACM TOIS 2023), which keeps how far apart candidates are; reciprocal ranks do not.
+Words and meaning are fused by a convex combination of scores under theoretical-minimum scaling (Bruch, Gai & Ingber,
+An Analysis of Fusion Functions for Hybrid Retrieval, ACM TOIS 2023), which keeps how far apart candidates are;
+reciprocal ranks do not.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class Source(_Frozen):
 
 
 class Check(_Frozen):
-    """A runnable proof: `right` must succeed; `wrong`, where given, must fail and show the failure the record warns of."""
+    """A runnable proof: `right` must succeed; `wrong`, where given, must fail and show what the record warns of."""
 
     id: Slug
     claim: Annotated[str, _text(10, 200)]

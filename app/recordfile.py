@@ -1,6 +1,7 @@
 """The record file: Markdown with YAML front matter for data and fixed sections for prose.
 
-Parsing is strict. Every refusal names the file, the line and the remedy, because it is read by the person who is writing.
+Parsing is strict. Every refusal names the file, the line and the remedy, because it is read by the person who is
+writing.
 """
 
 from __future__ import annotations
@@ -270,7 +271,8 @@ def _line_of(data: Any, location: tuple[Any, ...]) -> int:
     line = 1
     for part in location:
         try:
-            position = data.lc.key(part) if isinstance(data, dict) else data.lc.item(part)
+            marks = data.lc  # of ruamel.yaml's round-trip types only
+            position = marks.key(part) if hasattr(data, "keys") else marks.item(part)
             line, data = int(position[0]) + 2, data[part]
         except (AttributeError, KeyError, IndexError, TypeError):
             break

@@ -1,7 +1,8 @@
 """The relevance gate: is a record an answer to this question at all?
 
-Decided from raw signals, never from the fused rank, which has no scale and calls the nearest of nothing relevant. The gate is a
-logistic model over three signals, fitted per embedding model on labelled questions with negatives (`bench/calibrate`).
+Decided from raw signals, never from the fused rank, which has no scale and calls the nearest of nothing relevant. The
+gate is a logistic model over three signals, fitted per embedding model on labelled questions with negatives
+(`bench/calibrate`).
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class GateSignals:
 
     Attributes:
         cosine: best cosine similarity over the record's vectors, None without a question vector.
-        coverage: share of the question's information, in idf, that the record's words cover, 0 to 1. A word that no record
-            holds counts in full: a question made of such words is about something else.
+        coverage: share of the question's information, in idf, that the record's words cover, 0 to 1. A word that no
+            record holds counts in full: a question made of such words is about something else.
         technology: 1.0 if the record is about a technology the caller named, else 0.0.
     """
 
@@ -71,7 +72,7 @@ def weigh(candidate: Candidate, pool: CandidatePool, verdict: Applicability | No
 
 
 def coverage(candidate: Candidate, pool: CandidatePool) -> float:
-    """Return the idf-weighted share of the question's terms that the record holds, 0 to 1; 0 for a question without terms."""
+    """Return the idf-weighted share of the question's terms that the record holds, 0 to 1; 0 without terms."""
     weights = {
         term: inverse_document_frequency(frequency, pool.document_count)
         for term, frequency in pool.document_frequency.items()

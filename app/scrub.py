@@ -1,7 +1,7 @@
 """Removes from feedback what must never be stored: credentials, personal data and invisible characters.
 
-A tripwire, not a proof: the tool's description asks callers to send none of it. What is found is replaced by `[redacted:kind]` before the text
-reaches any store or log.
+A tripwire, not a proof: the tool's description asks callers to send none of it. What is found is replaced by
+`[redacted:kind]` before the text reaches any store or log.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 MIN_SECRET_RUN = 32
-# Bits per character. English runs near 4, random base64 near 6; hex cannot exceed 4 and is judged by its digits instead.
+# Bits per character. English runs near 4, random base64 near 6; hex cannot exceed 4 and is judged by its digits
+# instead.
 MIN_ENTROPY = 4.0
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -27,6 +27,8 @@ from app.ranking import Need, Ranked, Weights, rank
 # Margins this far below the gate, in logits, are close enough to be worth naming.
 _NEAR = 3.0
 _NEAR_MISSES = 3
+# A question shorter than this, in characters, is a keyword and not yet a description.
+_TERSE = 25
 
 
 class SearchServices(Protocol):
@@ -190,7 +192,7 @@ def _suggestions(request: SearchRequest, found: Search) -> list[str]:
     hints = ["Not in the knowledge base: proceed from primary documentation and do not invent guidance."]
     if not found.need.stack.versions:
         hints.append("Name the technologies you work with.")
-    elif len(request.query) < 25:
+    elif len(request.query) < _TERSE:
         hints.append("Describe the decision or the symptom in a sentence.")
     return [*hints, "Report the gap with submit_feedback, category missing."]
 

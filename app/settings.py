@@ -38,7 +38,7 @@ class Settings(BaseModel):
     owner_database_url: Annotated[
         SecretStr | None,
         Field(
-            description="Login for migrations, publishing and keys. Unset: DATABASE_URL, with the server dropping to its role."
+            description="Login for migrations, publishing and keys. Unset: DATABASE_URL, and the server drops to its role."
         ),
     ] = None
     home: Annotated[
@@ -83,7 +83,7 @@ class Settings(BaseModel):
     pepper_file: Annotated[
         Path | None,
         Field(
-            description="File with the pepper for keys and addresses. Default: pepper in CHATCTX_HOME, made on first start."
+            description="File with the pepper for keys and addresses. Default: in CHATCTX_HOME, made on first start."
         ),
     ] = None
     embedder: Annotated[
@@ -148,7 +148,8 @@ def read_settings(environ: Mapping[str, str], *, base: Path) -> Settings:
     """Read settings from an environment; relative folders are taken from `base`.
 
     Raises:
-        SettingsError: a variable is unknown (with the nearest valid name) or its value cannot be used. Values are not repeated.
+        SettingsError: a variable is unknown (with the nearest valid name) or its value cannot be used. Values are not
+            repeated.
     """
     _refuse_unknown(environ)
     given = {

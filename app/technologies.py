@@ -1,7 +1,7 @@
 """Names of technologies: one canonical spelling each, the aliases people write, and what each is built on.
 
-A caller names technologies freely ("reactjs", "Postgres", "k8s"); records use canonical names. Both sides are reduced to
-the same key here, so that a filter never fails on spelling.
+A caller names technologies freely ("reactjs", "Postgres", "k8s"); records use canonical names. Both sides are reduced
+to the same key here, so that a filter never fails on spelling.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ _TABLE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "Zod": ((), ("TypeScript",)),
 }
 
+# "js" is taken off longer names only: what is left of a shorter one would not be a name.
+_SHORTEST_WITH_SUFFIX = 5
 _PUNCTUATION = re.compile(r"[\s._\-/@]+")
 
 
@@ -121,7 +123,7 @@ def _fold(name: str) -> str:
 
 def _without_suffix(key: str) -> str:
     """Drop the "js" that people add to names ("reactjs"), where the rest is long enough to be a name."""
-    return key[:-2] if key.endswith("js") and len(key) > 4 else key
+    return key[:-2] if key.endswith("js") and len(key) >= _SHORTEST_WITH_SUFFIX else key
 
 
 @cache

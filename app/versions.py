@@ -1,8 +1,8 @@
 """Version constraints: does a version, as an agent may write it, satisfy what a record demands?
 
-The range arithmetic is `packaging` (PEP 440, dotted numbers) and `univers` (npm and Maven ranges). What is ours is the
-reading of loose versions: "16" stands for every 16.x, "^18.2" for 18.2 up to 19, "v18.2" and "ES2022" for their numbers, and
-"latest" for nothing that can be decided.
+The range arithmetic is `packaging` (PEP 440, dotted numbers) and `univers` (npm and Maven ranges). What is ours is
+the reading of loose versions: "16" stands for every 16.x, "^18.2" for 18.2 up to 19, "v18.2" and "ES2022" for their
+numbers, and "latest" for nothing that can be decided.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from univers.versions import InvalidVersion, MavenVersion, SemverVersion
 MAX_VERSION_LENGTH = 80
 # Larger than any component a real version has; keeps the upper end of "16" inside 16.x.
 _CEILING = 999_999
+# Components from which a version names one release.
+_WHOLE = 3
 
 _LOOSE = re.compile(
     r"""^\s*(?P<operator>\^|~=|~>|~|>=|==|=)?\s*
@@ -65,8 +67,8 @@ def check_constraint(constraint: str, scheme: Scheme) -> None:
 def judge_version(version: str, constraint: str, scheme: Scheme) -> Verdict:
     """Say whether every version that `version` may stand for satisfies the constraint.
 
-    A version that names a release exactly gets a definite answer. One that stands for many ("16", "^18") is satisfied or
-    violated only when all of them agree. What cannot be read ("latest", nonsense) is unknown, never an error.
+    A version that names a release exactly gets a definite answer. One that stands for many ("16", "^18") is satisfied
+    or violated only when all of them agree. What cannot be read ("latest", nonsense) is unknown, never an error.
     """
     contains = _membership(constraint, scheme)
     points = _sample(version, constraint)
@@ -98,12 +100,12 @@ def _membership(constraint: str, scheme: Scheme) -> Contains:
 
 
 def _npm(constraint: str) -> Contains:
-    versions = NpmVersionRange.from_native(constraint)
+    versions = NpmVersionRange.from_native(constraint)  # type: ignore[no-untyped-call]  # univers ships no types
     return lambda point: SemverVersion(point) in versions
 
 
 def _maven(constraint: str) -> Contains:
-    versions = MavenVersionRange.from_native(constraint)
+    versions = MavenVersionRange.from_native(constraint)  # type: ignore[no-untyped-call]  # univers ships no types
     return lambda point: MavenVersion(point) in versions
 
 
@@ -115,7 +117,7 @@ def _pep440(constraint: str) -> Contains:
 
 
 def _sample(version: str, constraint: str) -> tuple[str, ...]:
-    """Return the points that decide: both ends of what the version stands for, and every bound of the constraint between."""
+    """Return the points that decide: both ends of what the version stands for, and each bound between them."""
     match = _LOOSE.match(version) if len(version) <= MAX_VERSION_LENGTH else None
     if match is None or _is_bare_word(match):
         return ()
@@ -124,7 +126,7 @@ def _sample(version: str, constraint: str) -> tuple[str, ...]:
         return (number + tail,)
     low = [int(part) for part in number.split(".")]
     high = _upper_end(low, match["operator"])
-    if match["operator"] in ("==", "=") or (len(low) >= 3 and not match["operator"]):
+    if match["operator"] in ("==", "=") or (len(low) >= _WHOLE and not match["operator"]):
         return (number,)
     return _between(low, high, constraint)
 
@@ -159,7 +161,7 @@ def _between(low: list[int], high: list[int], constraint: str) -> tuple[str, ...
 
 
 def _pad(parts: list[int]) -> list[int]:
-    return (parts + [0, 0])[: max(3, len(parts))]
+    return [*parts, 0, 0][: max(3, len(parts))]
 
 
 def _step_down(parts: list[int]) -> list[int]:

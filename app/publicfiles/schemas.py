@@ -8,6 +8,7 @@ from typing import Any
 
 from app import contract, errors
 from app.operations import OPERATIONS, Operation
+from app.toolschema import input_schema
 
 _RESPONSES: dict[str, type[contract.Shape]] = {
     "search_knowledge": contract.SearchResponse,
@@ -45,7 +46,7 @@ _STATUSES = {
 }
 
 
-def annotations(operation: Operation) -> dict[str, bool]:
+def tool_hints(operation: Operation) -> dict[str, bool]:
     """Return the MCP hints of a tool. All knowledge is the server's own: no tool reaches an open world."""
     return {"readOnlyHint": operation.read_only, "destructiveHint": False, "openWorldHint": False}
 
@@ -65,8 +66,10 @@ def limits(guest_daily_quota: int = contract.GUEST_DAILY_QUOTA) -> list[tuple[st
         ("max_results", f"1 to {contract.RESULTS_MAX}, default {contract.RESULTS_DEFAULT}"),
         (
             "token_budget",
-            f"{contract.TOKEN_BUDGET_MIN} to {contract.TOKEN_BUDGET_MAX}, default {contract.TOKEN_BUDGET_DEFAULT}; "
-            f"a token is counted as {contract.BYTES_PER_TOKEN} bytes of the answer's JSON",
+            (
+                f"{contract.TOKEN_BUDGET_MIN} to {contract.TOKEN_BUDGET_MAX}, default {contract.TOKEN_BUDGET_DEFAULT}; "
+                f"a token is counted as {contract.BYTES_PER_TOKEN} bytes of the answer's JSON"
+            ),
         ),
         ("get_guidance ids", f"1 to {contract.IDS_MAX}, {contract.ID_MAX_CHARACTERS} characters each"),
         ("feedback comment", f"1 to {contract.COMMENT_MAX_CHARACTERS} characters"),
@@ -105,20 +108,21 @@ def _tool(operation: Operation) -> dict[str, Any]:
         "name": operation.name,
         "title": operation.title,
         "description": operation.summary,
-        "annotations": annotations(operation),
-        "inputSchema": contract.input_schema(operation.request),
+        "annotations": tool_hints(operation),
+        "inputSchema": input_schema(operation.request),
         "responseSchema": _RESPONSES[operation.name].model_json_schema(),
         "example": _EXAMPLES[operation.name],
     }
 
 
 def _tool_text(place: int, operation: Operation) -> str:
-    schema = contract.input_schema(operation.request)
+    schema = input_schema(operation.request)
     rows = "\n".join(_argument_rows(schema))
-    hints = ", ".join(f"{name} {str(value).lower()}" for name, value in annotations(operation).items())
+    hints = ", ".join(f"{name} {str(value).lower()}" for name, value in tool_hints(operation).items())
     call = json.dumps({"name": operation.name, "arguments": _EXAMPLES[operation.name]}, indent=2)
     return (
-        f"### 4.{place} {operation.name}\n\n{operation.summary}\n\n| argument | type | rule |\n|---|---|---|\n{rows}\n\n"
+        f"### 4.{place} {operation.name}\n\n{operation.summary}\n\n"
+        f"| argument | type | rule |\n|---|---|---|\n{rows}\n\n"
         f"Other arguments are refused. Hints: {hints}.\n\n```json\n{call}\n```"
     )
 

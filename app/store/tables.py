@@ -50,14 +50,14 @@ _BYTEWISE = Text(collation="C")
 # Title above what the owner says people ask, above what to do, above the rest. The configuration is named because
 # a generated column may not depend on a session's setting.
 SEARCH_TEXT = """
-    setweight(to_tsvector('pg_catalog.english'::regconfig, title), 'A')
-    || setweight(jsonb_to_tsvector('pg_catalog.english'::regconfig, body -> 'symptoms', '["string"]'), 'B')
-    || setweight(to_tsvector('pg_catalog.english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B')
-    || setweight(to_tsvector('pg_catalog.english'::regconfig, (body ->> 'rationale') || ' ' || coalesce(body ->> 'examples', '')), 'C')
-    || setweight(jsonb_to_tsvector('pg_catalog.english'::regconfig, body -> 'conditions', '["string"]'), 'D')
-    || setweight(jsonb_to_tsvector('pg_catalog.english'::regconfig, body -> 'exceptions', '["string"]'), 'D')
-    || setweight(jsonb_to_tsvector('pg_catalog.english'::regconfig, body -> 'pitfalls', '["string"]'), 'D')
-    || setweight(jsonb_to_tsvector('pg_catalog.english'::regconfig, body -> 'verification_checks', '["string"]'), 'D')
+    setweight(to_tsvector('english'::regconfig, title), 'A'::"char")
+    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'symptoms', '["string"]'::jsonb), 'B'::"char")
+    || setweight(to_tsvector('english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B'::"char")
+    || setweight(to_tsvector('english'::regconfig, (body ->> 'rationale') || ' ' || COALESCE(body ->> 'examples', '')), 'C'::"char")
+    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'conditions', '["string"]'::jsonb), 'D'::"char")
+    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'exceptions', '["string"]'::jsonb), 'D'::"char")
+    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'pitfalls', '["string"]'::jsonb), 'D'::"char")
+    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'verification_checks', '["string"]'::jsonb), 'D'::"char")
 """
 
 record = Table(

@@ -15,6 +15,7 @@ from app.record import TaskType, Topic
 from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, print_table, reports_errors, wrapped
 from app.transports.cli.runtime import Runtime
 
+_EXPLAINED = ("place", "slug", "score", "words", "meaning", "coverage", "margin", "verdict")
 _TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you know it: React==18.2. Repeatable."
 
 
@@ -34,6 +35,7 @@ _TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you
 @reports_errors
 def search(
     runtime: Runtime,
+    /,
     query: str,
     technologies: tuple[str, ...],
     topics: tuple[str, ...],
@@ -47,7 +49,8 @@ def search(
     """
     arguments = _search_arguments(query, technologies, topics, rest)
     if explain:
-        return _print_explanation(runtime.explain(arguments), as_json=as_json)
+        _print_explanation(runtime.explain(arguments), as_json=as_json)
+        return
     with runtime.services() as services:
         answer = call(services, "search_knowledge", arguments)
     print_json(answer) if as_json else _print_answer(answer)
@@ -168,19 +171,12 @@ def _print_card(card: Mapping[str, Any]) -> None:
 
 def _print_explanation(explanation: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        return print_json(explanation)
-    columns = ("", "record", "score", "words", "meaning", "coverage", "margin", "verdict")
+        print_json(explanation)
+        return
     print_table(
-        columns,
-        [
-            [
-                row.get(name, "")
-                for name in ("place", "slug", "score", "words", "meaning", "coverage", "margin", "verdict")
-            ]
-            for row in explanation["candidates"]
-        ],
+        ("", *_EXPLAINED[1:]), [[row.get(name, "") for name in _EXPLAINED] for row in explanation["candidates"]]
     )
     click.echo(
-        f"{explanation['mode']}; a margin of 0 or more is an answer; words not in any record: {explanation['unknown_terms']}"
+        f"{explanation['mode']}; a margin of 0 or more is an answer; "
+        f"words not in any record: {explanation['unknown_terms']}"
     )
-    return None

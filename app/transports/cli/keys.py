@@ -12,6 +12,7 @@ from app.errors import InvalidInput
 from app.transports.cli.printing import EXIT_REFUSED, as_dict, json_option, print_json, print_table, reports_errors
 from app.transports.cli.runtime import Runtime
 
+_LABEL_MAX = 100
 _QUOTA = click.IntRange(0, 100_000_000)
 
 
@@ -33,8 +34,8 @@ def create(runtime: Runtime, label: str, quota: int | None, out: Path | None) ->
 
     It is refused to a pipe, where it might end in a log: use --out.
     """
-    if not 1 <= len(label) <= 100 or not label.isprintable():
-        raise InvalidInput("--label takes 1 to 100 printable characters.")
+    if not 1 <= len(label) <= _LABEL_MAX or not label.isprintable():
+        raise InvalidInput(f"--label takes 1 to {_LABEL_MAX} printable characters.")
     if out is None and not sys.stdout.isatty():
         raise InvalidInput("A key is shown on a terminal only. Write it to a file with --out FILE.")
     target = _new_private_file(out) if out else None
