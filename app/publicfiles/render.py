@@ -168,10 +168,10 @@ def _pretty(value: Mapping[str, Any]) -> str:
 
 
 def _sitemap(base: str) -> str:
-    entries = "".join(
-        f"<url><loc>{html.escape(base + path)}</loc></url>" for path in ("/", "/docs.md", "/llms-full.txt")
-    ) return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset
-    xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>\n'
+    pages = ("/", "/docs.md", "/llms-full.txt")
+    entries = "".join(f"<url><loc>{html.escape(base + path)}</loc></url>" for path in pages)
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{namespace}">{entries}</urlset>\n'
 
 
 def _example_answer() -> str:
