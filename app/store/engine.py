@@ -35,6 +35,7 @@ _CONNECT: Final[dict[str, Any]] = {
     "application_name": "chatctx",
 }
 _SERVER_OPTIONS: Final = {
+    "timezone": "UTC",
     "search_path": _SEARCH_PATH,
     "statement_timeout": "1000ms",
     "lock_timeout": "250ms",
@@ -46,6 +47,7 @@ _SERVER_OPTIONS: Final = {
     "jit": "off",
 }
 _OWNER_OPTIONS: Final = {
+    "timezone": "UTC",
     "search_path": _SEARCH_PATH,
     "statement_timeout": "15min",
     "lock_timeout": "5s",

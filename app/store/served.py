@@ -1,0 +1,97 @@
+"""What is served now: the publication, the hashes, and whether the stored records are still what was approved."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import rfc8785
+from sqlalchemy import Connection, Engine
+
+from app.ports import EmbeddingModel, Publication
+from app.record import _HASH_DOMAIN
+from app.store.engine import connected, sql
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """A model whose vectors are stored.
+
+    Attributes:
+        covered: served records that have its vectors.
+        indexed: an HNSW index is kept for it.
+    """
+
+    model_no: int
+    model: EmbeddingModel
+    covered: int
+    indexed: bool
+
+
+@dataclass(frozen=True)
+class PublicationState:
+    """The publication with what a search needs to know of it. `generation` differs whenever anything else does."""
+
+    generation: int
+    publication: Publication
+    models: tuple[ModelState, ...]
+
+    def model_state(self, model: EmbeddingModel) -> ModelState | None:
+        """Return the state of a model, None when its vectors are not published."""
+        return next((state for state in self.models if state.model == model), None)
+
+
+NOTHING_PUBLISHED = PublicationState(0, Publication(0, None, None, False, ()), ())
+
+
+def publication(engine: Engine) -> Publication:
+    """Return what is being served. Works with the server's and the owner's engine. Raises Unavailable."""
+    with connected(engine) as connection:
+        return read_state(connection).publication
+
+
+def published_hashes(engine: Engine) -> dict[str, str]:
+    """Return the content hash of every served record by slug. Raises Unavailable."""
+    with connected(engine) as connection:
+        return {row.slug: row.content_hash for row in connection.execute(sql("published_hashes"))}
+
+
+def verify_published(engine: Engine) -> list[str]:
+    """Return the slugs of served records whose stored body does not have the approved hash, in alphabetical order."""
+    with connected(engine) as connection:
+        return [row.slug for row in connection.execute(sql("published_bodies")) if not _is_sound(row)]
+
+
+def read_state(connection: Connection) -> PublicationState:
+    """Return the publication and its active models, as one statement sees them."""
+    rows = connection.execute(sql("publication_state")).all()
+    if not rows:
+        return NOTHING_PUBLISHED
+    models = tuple(_model_state(row) for row in rows if row.model_no is not None)
+    first = rows[0]
+    served = Publication(
+        records=first.document_count,
+        published_at=first.published_at,
+        ledger_head=first.ledger_head,
+        demo=first.demo,
+        models=tuple(state.model for state in models),
+        facts=first.facts,
+    )
+    return PublicationState(first.generation, served, models)
+
+
+def body_hash(body: Mapping[str, Any]) -> str:
+    """Return the content hash of a stored body: the same as `app.record.content_hash` of the record it was made from."""
+    return hashlib.sha256(_HASH_DOMAIN + rfc8785.dumps(dict(body))).hexdigest()
+
+
+def _is_sound(row: Any) -> bool:
+    """Tell whether a row is what was approved, its columns beside the body included."""
+    beside = (row.slug, row.topic, row.title) == tuple(row.body.get(name) for name in ("slug", "topic", "title"))
+    return beside and body_hash(row.body) == row.content_hash
+
+
+def _model_state(row: Any) -> ModelState:
+    return ModelState(row.model_no, EmbeddingModel(row.model_id, row.revision, row.dims), row.covered, row.indexed)
