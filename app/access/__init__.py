@@ -6,4 +6,15 @@ from app.access.keys import ApiKey, mint_key, parse_key
 from app.access.pepper import PepperRing, load_peppers
 from app.access.quota import Charge
 
-__all__ = ["Access", "ApiKey", "Caller", "Charge", "NewKey", "PepperRing", "client_address", "load_peppers", "mint_key", "parse_key"]
+__all__ = [
+    "Access",
+    "ApiKey",
+    "Caller",
+    "Charge",
+    "NewKey",
+    "PepperRing",
+    "client_address",
+    "load_peppers",
+    "mint_key",
+    "parse_key",
+]

@@ -23,8 +23,8 @@ _LONGEST_ADDRESS = 64
 def client_address(peer: str | None, forwarded: Iterable[str], trusted: Sequence[Network]) -> str:
     """Return the client that a request counts for, in one canonical spelling.
 
-    That is the peer, unless it is a trusted proxy; then the nearest address in X-Forwarded-For that is not one, from right to left.
-    What is not an address ends the walk: the last valid hop counts.
+    That is the peer, unless it is a trusted proxy; then the nearest address in X-Forwarded-For that is not one, from
+    right to left. What is not an address ends the walk: the last valid hop counts.
 
     Args:
         peer: address of the other end of the connection.

@@ -19,9 +19,12 @@ from app.ports import AccessStore, Clock, KeyRow
 from app.settings import Environment, Settings
 
 QUERY_HASH_BYTES = 8
-# A key that was just refused is refused again without asking, for as long as a revoked one could be reinstated unnoticed.
+# A key that was just refused is refused again without asking the database.
 _REFUSED_KEY_SECONDS = 5
-_UNAUTHORIZED = "The API key is missing, malformed or revoked. Send `Authorization: Bearer kb_live_...`, or no credentials to call as a guest."
+_UNAUTHORIZED = (
+    "The API key is missing, malformed or revoked. "
+    "Send `Authorization: Bearer kb_live_...`, or no credentials to call as a guest."
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class Access:
             raise unauthorized()
         row = self._store.find_key(key.key_id)
         if not self._matches(key, row) or row is None or row.revoked_at is not None:
-            self._refused_keys.add(fingerprint, self._clock.monotonic() + _REFUSED_KEY_SECONDS, True)
+            self._refused_keys.add(fingerprint, self._clock.monotonic() + _REFUSED_KEY_SECONDS, fact=True)
             raise unauthorized()
         self._note_use(row, fingerprint)
         return Caller(address, row.key_id, row.daily_quota)
@@ -127,7 +130,9 @@ class Access:
         try:
             self._guests.take(caller.address, "feedback", self._settings.feedback_guest_quota)
         except QuotaExhausted:
-            raise FeedbackClosed("Today's feedback from this address has been received. More is taken after 00:00 UTC.") from None
+            raise FeedbackClosed(
+                "Today's feedback from this address has been received. More is taken after 00:00 UTC."
+            ) from None
 
     def mint(self, kind: KeyKind = "live") -> NewKey:
         """Return a new key with what is to be stored of it. Does no I/O."""
@@ -146,11 +151,13 @@ class Access:
 
     def _matches(self, key: ApiKey, row: KeyRow | None) -> bool:
         known = row is not None and row.pepper_id in self._peppers.peppers
-        stored, pepper_id = (row.mac, row.pepper_id) if row is not None and known else (self._dummy, self._peppers.newest)
+        stored, pepper_id = (
+            (row.mac, row.pepper_id) if row is not None and known else (self._dummy, self._peppers.newest)
+        )
         return hmac.compare_digest(self._peppers.key_mac(key.text, pepper_id), stored)
 
     def _note_use(self, row: KeyRow, newest_mac: bytes) -> None:
-        """Move the key to the newest pepper and note the day it was used; a call does not fail because that cannot be written."""
+        """Move the key to the newest pepper and note the day it was used; a call does not fail over either."""
         with suppress(Unavailable):
             if row.pepper_id != self._peppers.newest:
                 self._store.rekey(row.key_id, row.pepper_id, newest_mac, self._peppers.newest)
@@ -171,6 +178,6 @@ def _bearer(value: bytes) -> ApiKey | None:
 
 
 def _names_a_token(query_string: bytes) -> bool:
-    """Tell whether a request carries a token in its address, where every proxy would log it (RFC 6750 calls it access_token)."""
+    """Tell whether a request carries a token in its address, where every proxy would log it (RFC 6750)."""
     pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True) if query_string else []
     return any(name.lower() == "access_token" for name, _ in pairs)

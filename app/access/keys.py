@@ -1,7 +1,7 @@
 """API keys: how they look, how they are made, and how one is told from a typing error without asking the database.
 
-`kb_live_<id12>_<secret43><crc6>` in base62. The id finds the stored row, the 256-bit secret is never stored, the checksum lets scanners
-and this server refuse a mistyped key offline. `kb_test_` keys are for fixtures.
+`kb_live_<id12>_<secret43><crc6>` in base62. The id finds the stored row, the 256-bit secret is never stored, the
+checksum lets scanners and this server refuse a mistyped key offline. `kb_test_` keys are for fixtures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ CHECKSUM_LENGTH = 6
 # For secret scanners; the checksum weeds out what only looks like a key.
 SCANNER_PATTERN = rf"\bkb_(live|test)_[0-9A-Za-z]{{{ID_LENGTH}}}_[0-9A-Za-z]{{{SECRET_LENGTH + CHECKSUM_LENGTH}}}\b"
 
-_KEY = re.compile(rf"kb_(live|test)_([0-9A-Za-z]{{{ID_LENGTH}}})_[0-9A-Za-z]{{{SECRET_LENGTH + CHECKSUM_LENGTH}}}", re.ASCII)
+_KEY = re.compile(
+    rf"kb_(live|test)_([0-9A-Za-z]{{{ID_LENGTH}}})_[0-9A-Za-z]{{{SECRET_LENGTH + CHECKSUM_LENGTH}}}", re.ASCII
+)
 
 KeyKind = Literal["live", "test"]
 

@@ -10,7 +10,10 @@ Fact = TypeVar("Fact")
 
 
 class Refusals(Generic[Fact]):
-    """Remembers for a while why each subject is refused. Bounded: the oldest entry gives way. Safe to use from many threads."""
+    """Remembers for a while why each subject is refused.
+
+    Bounded: the oldest entry gives way. Safe to use from many threads.
+    """
 
     def __init__(self, capacity: int = 10_000) -> None:
         self._entries: OrderedDict[bytes, tuple[float, Fact]] = OrderedDict()

@@ -1,8 +1,8 @@
 """The pepper: the secret outside the database without which no stored hash can be checked or reversed.
 
-One file holds a ring of peppers, newest first, one `<id> <hex>` a line; `#` starts a comment. Everything new uses the first; keys hashed under
-an older one are moved to the first when they are next used, and a line that is removed ends whatever still depended on it. Each purpose has
-its own subkey, so that a hash made for one can never stand for another.
+One file holds a ring of peppers, newest first, one `<id> <hex>` a line; `#` starts a comment. Everything new uses the
+first; keys hashed under an older one are moved to the first when they are next used, and a line that is removed ends
+whatever still depended on it. Each purpose has its own subkey, so that a hash made for one can never stand for another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from app.errors import SettingsError
 
 MIN_BYTES = 32
-# Nobody but the owner may write it and no stranger may read it; a group may, because mounted secrets are read through one.
+# Nobody but the owner may write it and no stranger may read it; a group may: mounted secrets are read through one.
 _FORBIDDEN_MODE = stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP
 _LINE = re.compile(r"([0-9A-Za-z_-]{1,32})\s+((?:[0-9A-Fa-f]{2})+)")
 
@@ -94,14 +94,17 @@ def parse_peppers(text: str, path: Path) -> PepperRing:
         if len(ring[match[1]]) < MIN_BYTES:
             raise SettingsError(f"{path}, line {number}: a pepper has at least {MIN_BYTES} bytes.")
     if not ring:
-        raise SettingsError(f"{path} holds no pepper. Remove it to have one made, which ends every key and quota count that depends on it.")
+        raise SettingsError(
+            f"{path} holds no pepper. Remove it to have one made; that ends every key that depends on it."
+        )
     return PepperRing(ring)
 
 
 def create_peppers(path: Path) -> None:
     """Write a file with one new pepper, unless another process has done so first."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = f"# Newest first. Losing this file ends every API key.\np{secrets.token_hex(4)} {secrets.token_hex(MIN_BYTES)}\n"
+    pepper = f"p{secrets.token_hex(4)} {secrets.token_hex(MIN_BYTES)}"
+    content = f"# Newest first. Losing this file ends every API key.\n{pepper}\n"
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -76,7 +76,7 @@ class GuestQuotas:
         """Take a unit of one purpose for an address. Raises as Quotas.take does."""
         salt, read_at = self._salt or self._read_salt()
         charge = self._quotas.take(self._subject(address, purpose, salt), limit)
-        # A salt read before the day began is yesterday's: the unit went to a name that nobody has today, so take it again.
+        # A salt read before the day began is yesterday's: the unit went to nobody's name of today. Take it again.
         if self._clock.monotonic() - read_at + MIDNIGHT_SLACK >= charge.day_age:
             today, _ = self._read_salt()
             if today != salt:

@@ -1,4 +1,4 @@
-"""The server's own log: one JSON object a line, and only fields from a list, so that no question, address or key can get into it."""
+"""The server's own log: one JSON object a line, of listed fields only: no question, address or key gets in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import traceback
 
 LOGGER = "chatctx"
 # Anything else is a mistake in this program: a new field must be weighed for what it could tell about a caller.
-FIELDS = frozenset({"event", "http", "method", "status", "ms", "tool", "mode", "era", "reason", "error", "place", "port", "streams"})
+FIELDS = frozenset(
+    {"event", "http", "method", "status", "ms", "tool", "mode", "era", "reason", "error", "place", "port", "streams"}
+)
 _LONGEST_VALUE = 120
 # Their messages can carry request text inside exceptions and tracebacks.
 _FOREIGN = ("mcp", "uvicorn.error", "uvicorn.asgi", "asyncio", "concurrent.futures")
@@ -42,7 +44,10 @@ class WithoutTraceback(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Strip the record."""
         if record.exc_info is not None and record.exc_info[0] is not None:
-            record.msg, record.args = "%s (%s)", (str(record.msg).strip().split("\n", 1)[0], record.exc_info[0].__name__)
+            record.msg, record.args = (
+                "%s (%s)",
+                (str(record.msg).strip().split("\n", 1)[0], record.exc_info[0].__name__),
+            )
         record.exc_info = record.exc_text = record.stack_info = None
         return True
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from mcp_types.jsonrpc import HEADER_MISMATCH
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST
 
 from app.contract import BODY_MAX_BYTES
 from app.errors import Forbidden
@@ -19,7 +19,7 @@ MAX_HEADER_BYTES = 16_384
 ENDPOINT = "/mcp"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
-# Two readers could each take another copy of these for the true one. A second Authorization is judged with the credentials.
+# Two readers could each take another copy for the true one. A second Authorization is judged with the credentials.
 _SINGLETONS = frozenset({"host", "origin", "content-type", "content-length", "content-encoding", "transfer-encoding"})
 _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 _STANDARD_PORTS = {"http": 80, "https": 443}
@@ -60,14 +60,19 @@ class Headers:
     def check_size(self) -> None:
         """Refuse more or longer headers than any real client sends."""
         if len(self.raw) > MAX_HEADERS or sum(len(name) + len(value) for name, value in self.raw) > MAX_HEADER_BYTES:
-            raise Refused(431, f"At most {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes of them.", "headers_too_large", headers=_CLOSE)
+            raise Refused(
+                431,
+                f"At most {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes of them.",
+                "headers_too_large",
+                headers=_CLOSE,
+            )
 
     def check_single(self) -> None:
         """Refuse a repeated header of which there can be only one."""
         for name, values in self._values.items():
             if len(values) > 1 and (name in _SINGLETONS or name in _ROUTING):
-                code = {"code": HEADER_MISMATCH} if name in _ROUTING else {}
-                raise Refused(400, f"The header {name} must occur once.", "repeated_header", **code)
+                code = HEADER_MISMATCH if name in _ROUTING else INVALID_REQUEST
+                raise Refused(400, f"The header {name} must occur once.", "repeated_header", code=code)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,9 @@ class Doors:
         origin = headers.first("origin")
         if origin is None:
             return None
-        if origin.lower() not in self.origins and origin.lower() not in {f"http://{host}" for host in _loopback(bound_port)}:
+        if origin.lower() not in self.origins and origin.lower() not in {
+            f"http://{host}" for host in _loopback(bound_port)
+        }:
             raise refusal(Forbidden("Calls from this Origin are not allowed. Name it in CHATCTX_ALLOWED_ORIGINS."))
         return origin
 
@@ -104,7 +111,9 @@ def doors_of(settings: Settings) -> Doors:
     origins = {origin.lower() for origin in settings.allowed_origins}
     if settings.public_url:
         parts = urlsplit(settings.public_url.lower())
-        hosts.update({parts.netloc, f"{parts.netloc}:{_STANDARD_PORTS[parts.scheme]}"} if parts.port is None else {parts.netloc})
+        hosts.update(
+            {parts.netloc, f"{parts.netloc}:{_STANDARD_PORTS[parts.scheme]}"} if parts.port is None else {parts.netloc}
+        )
         origins.add(f"{parts.scheme}://{parts.netloc}")
     return Doors(frozenset(hosts), frozenset(origins))
 
@@ -129,7 +138,9 @@ def admits(accept: Iterable[str], media_type: str, *, explicitly: bool = False) 
     wildcards = set() if explicitly else {"*/*", media_type.split("/", 1)[0] + "/*"}
     for part in ",".join(accept).split(","):
         name, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        if (name == media_type or name in wildcards) and not any(_is_zero_weight(parameter) for parameter in parameters):
+        if (name == media_type or name in wildcards) and not any(
+            _is_zero_weight(parameter) for parameter in parameters
+        ):
             return True
     return False
 
@@ -167,5 +178,5 @@ def _is_zero_weight(parameter: str) -> bool:
 
 def _loopback(port: int | None) -> frozenset[str]:
     """Return the Host values of a server on this machine."""
-    bare = frozenset(LOOPBACK_NAMES) if port == 80 else frozenset()
+    bare = frozenset(LOOPBACK_NAMES) if port == _STANDARD_PORTS["http"] else frozenset()
     return bare | {f"{name}:{port}" for name in LOOPBACK_NAMES}

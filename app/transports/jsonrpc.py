@@ -55,7 +55,9 @@ def read_message(body: bytes) -> Message:
     try:
         value = strictjson.parse(body)
     except strictjson.NotStrict:
-        raise BadEnvelope("The body must be one JSON-RPC 2.0 message as strict JSON in UTF-8.", code=PARSE_ERROR) from None
+        raise BadEnvelope(
+            "The body must be one JSON-RPC 2.0 message as strict JSON in UTF-8.", code=PARSE_ERROR
+        ) from None
     if not isinstance(value, dict):
         raise BadEnvelope("The body must be one JSON-RPC 2.0 message; batches are not accepted.")
     request_id = _usable_id(value.get("id"))

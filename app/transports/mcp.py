@@ -1,8 +1,9 @@
 """MCP without HTTP: the official SDK's registry, asked one request at a time, in both eras of the protocol.
 
-Up to 2025-11-25 a client shakes hands first; since 2026-07-28 every request says for itself what it speaks. The SDK's registry is shared, nothing
-else is: each request gets its own connection object and leaves nothing behind. The SDK's HTTP layer is not used: in its event-stream mode
-the status leaves before the tool runs, so that neither 401 nor 429 could be sent.
+Up to 2025-11-25 a client shakes hands first; since 2026-07-28 every request says for itself what it speaks. The SDK's
+registry is shared, nothing else is: each request gets its own connection object and leaves nothing behind. The SDK's
+HTTP layer is not used: in its event-stream mode the status leaves before the tool runs, so that neither 401 nor 429
+could be sent.
 """
 
 from __future__ import annotations
@@ -26,14 +27,19 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from app.contract import SERVER_NAME, SERVER_TITLE, SERVER_VERSION, Request, input_schema
+from app.contract import SERVER_NAME, SERVER_TITLE, SERVER_VERSION, Request
+from app.toolschema import input_schema
 from app.transports.jsonrpc import Kind, Message
 
 VERSION_HEADER = "mcp-protocol-version"
 # What the protocol says a client without the header speaks.
 _UNSAID_VERSION = "2025-03-26"
 # Old clients ask for these whatever was advertised, and take "method not found" for a broken server.
-_EMPTY_LISTS = {"resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts"}
+_EMPTY_LISTS = {
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
 _FRESH_FOR_MS = 3_600_000
 _LONGEST_VERSION = 40
 
@@ -110,7 +116,7 @@ class McpServer:
         """Return the result of a request.
 
         Raises:
-            MCPError, pydantic.ValidationError: the request cannot be served; see `app.transports.endpoint` for what is told.
+            MCPError, pydantic.ValidationError: the request cannot be served.
             AppError: whatever `run_tool` raises.
         """
         if not dialect.modern and message.method in _EMPTY_LISTS:
@@ -127,7 +133,9 @@ class McpServer:
             lifespan_state=None,
         )
 
-    async def _list_tools(self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def _list_tools(
+        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         if params is not None and params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "There is only one page of tools.")
         return self._tools
@@ -195,10 +203,17 @@ def _refusal(rejection: InboundLadderRejection) -> ProtocolRefusal:
 
 def _is_plain(version: object) -> bool:
     """Tell whether a version may be repeated to the caller, as the protocol asks; text that is no version may not."""
-    return isinstance(version, str) and len(version) <= _LONGEST_VERSION and version.isascii() and version.replace("-", "").isalnum()
+    return (
+        isinstance(version, str)
+        and len(version) <= _LONGEST_VERSION
+        and version.isascii()
+        and version.replace("-", "").isalnum()
+    )
 
 
-async def _call_tool(context: ServerRequestContext[Any, ToolCall], params: types.CallToolRequestParams) -> dict[str, Any]:
+async def _call_tool(
+    context: ServerRequestContext[Any, ToolCall], params: types.CallToolRequestParams
+) -> dict[str, Any]:
     call = context.request
     if call is None:
         raise MCPError(INVALID_PARAMS, "A tool can only be called over HTTP.")
@@ -214,11 +229,19 @@ class _Exchange:
 
     request_id: str | int | None
     message_metadata: MessageMetadata
-    transport: TransportContext = field(default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=False))
+    transport: TransportContext = field(
+        default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=False)
+    )
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
     can_send_request: bool = field(default=False, init=False)
 
-    async def send_raw_request(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> dict[str, Any]:
+    async def send_raw_request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,  # noqa: ARG002 - the SDK's signature
+        opts: CallOptions | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Refuse: nothing can be asked of the client."""
         raise NoBackChannelError(method)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:

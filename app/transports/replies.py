@@ -18,7 +18,7 @@ ASGIMessage = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[ASGIMessage]]
 Send = Callable[[ASGIMessage], Awaitable[None]]
 
-# Of the range the protocol leaves to implementations (-32000 to -32019), the part that no known client gives a meaning of its own.
+# Of what the protocol leaves to implementations (-32000 to -32019), the part no known client gives its own meaning.
 UNAUTHORIZED = -32010
 FORBIDDEN = -32011
 QUOTA_EXHAUSTED = -32012
@@ -27,7 +27,12 @@ RETRY_SECONDS = 2
 
 JSON = b"application/json"
 EVENT_STREAM = b"text/event-stream"
-_STATUS = {Unauthorized: (401, UNAUTHORIZED), Forbidden: (403, FORBIDDEN), QuotaExhausted: (429, QUOTA_EXHAUSTED), Unavailable: (503, UNAVAILABLE)}
+_STATUS = {
+    Unauthorized: (401, UNAUTHORIZED),
+    Forbidden: (403, FORBIDDEN),
+    QuotaExhausted: (429, QUOTA_EXHAUSTED),
+    Unavailable: (503, UNAVAILABLE),
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,14 @@ class Refused(Exception):
     """
 
     def __init__(
-        self, status: int, message: str, reason: str, *, code: int = INVALID_REQUEST, data: object = None, headers: Iterable[Header] = ()
+        self,
+        status: int,
+        message: str,
+        reason: str,
+        *,
+        code: int = INVALID_REQUEST,
+        data: object = None,
+        headers: Iterable[Header] = (),
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -72,13 +84,20 @@ def refusal(error: AppError) -> Refused:
     """Return the HTTP refusal that one of our own errors means."""
     status, code = _STATUS.get(type(error), (500, INTERNAL_ERROR))
     headers: list[Header] = []
-    if status == 401:
+    if isinstance(error, Unauthorized):
         # No resource metadata: it would send clients with a fixed key into an OAuth flow that is not there.
         headers.append((b"www-authenticate", b'Bearer realm="chatctx", error="invalid_token"'))
-    if status in (429, 503):
+    if isinstance(error, QuotaExhausted | Unavailable):
         seconds = error.details.get("retry_after_seconds", RETRY_SECONDS)
         headers.append((b"retry-after", str(math.ceil(float(str(seconds)))).encode()))
-    return Refused(status, error.message, error.code, code=code, data={"code": error.code, "details": error.details}, headers=headers)
+    return Refused(
+        status,
+        error.message,
+        error.code,
+        code=code,
+        data={"code": error.code, "details": error.details},
+        headers=headers,
+    )
 
 
 def error_body(request_id: str | int | None, code: int, message: str, data: object = None) -> dict[str, Any]:

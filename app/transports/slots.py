@@ -1,7 +1,8 @@
 """Work in threads that is bounded in number, in waiting and in time.
 
-The waiting line is fair between lanes (a lane is a client), a lane may use only so many slots at once, and nobody ever waits for a thread that
-does not come back: the caller is answered at the deadline, and the slot returns when the thread does.
+The waiting line is fair between lanes (a lane is a client), a lane may use only so many slots at once, and nobody ever
+waits for a thread that does not come back: the caller is answered at the deadline, and the slot returns when the thread
+does.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class Slots:
         """Take no more work; threads still at work end by themselves."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def submit(self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> asyncio.Future[Result]:
+    def submit(
+        self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+    ) -> asyncio.Future[Result]:
         """Start work in a thread; for the holder of a slot only."""
         return asyncio.wrap_future(self._threads.submit(work, *args, **kwargs))
 
@@ -129,7 +132,8 @@ class Slot:
         Raises:
             Unavailable: the deadline came first. The thread goes on, and the slot stays taken until it ends.
         """
-        future = self._work = self._slots.submit(work, *args, **kwargs)
+        future = self._slots.submit(work, *args, **kwargs)
+        self._work = future
         # Never a timeout around the work itself: cancelling it would wait for the very thing that is late.
         done, _ = await asyncio.wait({future}, timeout=max(self._deadline - asyncio.get_running_loop().time(), 0))
         if not done:
@@ -139,7 +143,9 @@ class Slot:
     def __enter__(self) -> Slot:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._work is None or self._work.done():
             self._slots.release(self._lane)
         else:

@@ -23,13 +23,18 @@ def parse(body: bytes) -> Any:
     """Return the value a body holds.
 
     Raises:
-        NotStrict: it is not UTF-8 without a byte-order mark, not JSON, nested deeper than MAX_DEPTH, holds a name twice in an object, a number
-            that is not finite or not a 64-bit integer, or, outside a tool's arguments, NUL or a lone surrogate.
+        NotStrict: it is not UTF-8 without a byte-order mark, not JSON, nested deeper than MAX_DEPTH, holds a name
+            twice in an object, a number that is not finite or not a 64-bit integer, or, outside a tool's arguments,
+            NUL or a lone surrogate.
     """
     try:
         text = body.decode("utf-8")
         value = json.loads(
-            text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant, parse_int=_integer, parse_float=_finite
+            text,
+            object_pairs_hook=_unique_names,
+            parse_constant=_refuse_constant,
+            parse_int=_integer,
+            parse_float=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise NotStrict("not strict JSON") from error
