@@ -1,7 +1,7 @@
 """How revisions are run: one at a time, each in its own transaction, under short lock waits.
 
-Driven by `app.store.migrating`, which puts the owner's engine into the configuration's attributes. There is no alembic.ini,
-so that nothing but the settings says which database is meant.
+Driven by `app.store.migrating`, which puts the owner's engine into the configuration's attributes. There is no
+alembic.ini, so that nothing but the settings says which database is meant.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[None]:
-    """Hold an advisory lock, on a connection of its own: on Alembic's, a block that leaves the transaction would lose it."""
+    """Hold an advisory lock, on a connection of its own: Alembic's would lose it to a block outside the transaction."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("SELECT set_config('lock_timeout', '60s', false)"))
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
@@ -47,8 +47,10 @@ def _settle(connection: Connection) -> None:
     """Give the connection the settings of a migration. It is closed at the end, so that nobody else gets it so."""
     connection.detach()
     # A change that waits for a lock makes every reader behind it wait too: rather give up and try again.
-    connection.execute(text("SELECT set_config('lock_timeout', '2s', false), set_config('statement_timeout', '10min', false)"))
-    # Every name in a revision is qualified. With our schema in the path, Alembic would take it for the one that needs no name.
+    connection.execute(
+        text("SELECT set_config('lock_timeout', '2s', false), set_config('statement_timeout', '10min', false)")
+    )
+    # Every name in a revision is qualified: with our schema in the path, Alembic would take it for the nameless one.
     connection.execute(text("SELECT set_config('search_path', 'public,extensions', false)"))
     connection.dialect.default_schema_name = "public"
     connection.commit()

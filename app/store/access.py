@@ -21,7 +21,7 @@ KEEP_DAYS = 2
 
 
 class PostgresAccessStore:
-    """Implements `app.ports.AccessStore` on the server's engine. Every statement is committed on its own, before it returns."""
+    """Implements `app.ports.AccessStore` on the server's engine. Every statement is committed before it returns."""
 
     def __init__(self, engine: Engine) -> None:
         """Keep the engine; nothing is connected yet.
@@ -35,7 +35,9 @@ class PostgresAccessStore:
         """Return the key with this id, revoked or not. Raises Unavailable."""
         with connected(self._engine) as connection:
             row = connection.execute(sql("find_key"), {"key_id": key_id}).one_or_none()
-        return row and KeyRow(row.key_id, bytes(row.mac), row.pepper_id, row.daily_quota, row.revoked_at)
+        if row is None:
+            return None
+        return KeyRow(row.key_id, bytes(row.mac), row.pepper_id, row.daily_quota, row.revoked_at)
 
     def rekey(self, key_id: str, old_pepper_id: str, mac: bytes, pepper_id: str) -> None:
         """Move a key to a newer pepper, if it is still on the old one. Raises Unavailable."""
@@ -56,15 +58,16 @@ class PostgresAccessStore:
                 row = connection.execute(sql("read_salt")).one_or_none()
                 if row is not None:
                     return row.day, bytes(row.salt)
-                if connection.execute(sql("make_salt"), {"salt": secrets.token_bytes(SALT_BYTES)}).one_or_none() is not None:
+                made = connection.execute(sql("make_salt"), {"salt": secrets.token_bytes(SALT_BYTES)}).one_or_none()
+                if made is not None:
                     connection.execute(sql("forget_days"), {"keep_days": KEEP_DAYS})
         raise Unavailable("Today's salt could not be made.", details={"retry_after_seconds": RETRY_AFTER_SECONDS})
 
     def take(self, subject: bytes, limit: int) -> QuotaTake:
         """Take one unit of today's allowance for the subject, in one committed statement. Raises Unavailable.
 
-        One statement decides and counts, because reading before writing admits too many. A refused call is not counted, and is
-        told the limit as what was used.
+        One statement decides and counts, because reading before writing admits too many. A refused call is not counted,
+        and is told the limit as what was used.
         """
         with connected(self._engine) as connection:
             row = connection.execute(sql("take_quota"), {"subject": subject, "allowance": limit}).one()
@@ -125,11 +128,11 @@ class KeyRing:
         return [KeyListing(*row) for row in rows]
 
     def revoke(self, key_id: str) -> None:
-        """Revoke a key, from the next call on. A key that is revoked already stays so. Raises InvalidInput for an unknown id."""
+        """Revoke a key, from the next call on; a revoked one stays so. Raises InvalidInput for an unknown id."""
         self._change(key_id, {"revoked_at": func.coalesce(api_key.c.revoked_at, func.now())})
 
     def set_quota(self, key_id: str, daily_quota: int | None) -> None:
-        """Set a key's tool calls per UTC day, None for the server's default. Raises InvalidInput for an unknown id."""
+        """Set a key's tool calls per UTC day, None for the default. Raises InvalidInput for an unknown id."""
         self._change(key_id, {"daily_quota": daily_quota})
 
     def _change(self, key_id: str, values: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The published records: SQL finds them by words and by meaning in one round trip, `app.ranking` judges.
 
-The words leg is BM25 over postings, the meaning leg compares vectors, all of them or through an index. When a part of that
-fails, the statement is composed without it, and the answer says which part was missing.
+The words leg is BM25 over postings, the meaning leg compares vectors, all of them or through an index. When a part of
+that fails, the statement is composed without it, and the answer says which part was missing.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from app.store.engine import connected, is_unavailable, sql, sql_text, sqlstate
 from app.store.served import NOTHING_PUBLISHED, ModelState, PublicationState, read_state
 from app.versions import Scheme
 
-# Records of a term that are scored, those with the highest impact. At 100,000 records a longer reach gains nothing measurable,
-# but narrowing to a rare technology has to look further down.
+# Records of a term that are scored, those with the highest impact. At 100,000 records a longer reach gains nothing
+# measurable, but narrowing to a rare technology has to look further down.
 REACH = 4_000
 REACH_WHEN_NARROWED = 20_000
 # An index returns vectors; a record has about six, of which a few are near the same question.
@@ -83,7 +83,7 @@ class PostgresCatalogue:
         raise InternalError("The records changed faster than they could be searched.")
 
     def fetch(self, identifiers: Sequence[str]) -> dict[str, PublishedRecord]:
-        """Return served records by the identifier (slug or id) that was asked for; unknown ones are absent. Raises Unavailable."""
+        """Return served records by the slug or id that was asked for; unknown ones are absent. Raises Unavailable."""
         slugs = [identifier for identifier in identifiers if is_slug(identifier)]
         ids = {identifier: parsed for identifier in identifiers if (parsed := _uuid(identifier)) is not None}
         if not slugs and not ids:
@@ -113,7 +113,9 @@ def _model_state(state: PublicationState, embedding: QueryEmbedding | None) -> M
     return state.model_state(embedding.model) if embedding else None
 
 
-def _missing(state: PublicationState, model: ModelState | None, embedding: QueryEmbedding | None) -> DegradedReason | None:
+def _missing(
+    state: PublicationState, model: ModelState | None, embedding: QueryEmbedding | None
+) -> DegradedReason | None:
     """Tell what the stored vectors lack for this question."""
     if embedding is None:
         return None
@@ -165,7 +167,9 @@ def _statement(postings: str, model: ModelState | None) -> tuple[TextClause, tup
     if model is not None and model.indexed:
         # Numbers from our own table: a partial index is found only by its literal predicate.
         nearest = nearest.format(model_no=int(model.model_no), dims=int(model.model.dims))
-    statement = text(sql_text("find_candidates").format(postings=sql_text(postings), nearest=nearest, closeness=closeness))
+    statement = text(
+        sql_text("find_candidates").format(postings=sql_text(postings), nearest=nearest, closeness=closeness)
+    )
     return statement, tuple(statement.compile().params)
 
 

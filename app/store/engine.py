@@ -21,7 +21,8 @@ RETRY_AFTER_SECONDS: Final = 2
 
 # `public` and `extensions` are where a database may keep pgvector; nothing of ours is ever found there first.
 _SEARCH_PATH: Final = f"{SCHEMA},public,extensions"
-# 53 lacks resources, 57 stopped by an operator or a timeout, 08 connection; 25P03 and 25006 come after a stall and a fail-over.
+# 08 connection, 53 lacks resources, 57 stopped by an operator or a timeout, 58 the system below;
+# 25P03 and 25006 come after a stall and a fail-over.
 _UNAVAILABLE_CLASSES: Final = ("08", "53", "57", "58")
 _UNAVAILABLE_STATES: Final = frozenset({"25P03", "25P04", "25006", "55P03", "40001", "40P01"})
 
@@ -57,7 +58,7 @@ _OWNER_OPTIONS: Final = {
 
 
 def server_engine(url: str, *, pool_size: int = 8, drop_rights: bool = False) -> Engine:
-    """Return the engine that answers callers: short timeouts, every statement committed on its own. Connects to nothing yet.
+    """Return the engine that answers callers: short timeouts, every statement committed on its own. Does not connect.
 
     Args:
         url: PostgreSQL address, `postgresql://...`.
@@ -72,13 +73,13 @@ def server_engine(url: str, *, pool_size: int = 8, drop_rights: bool = False) ->
 
 
 def owner_engine(url: str) -> Engine:
-    """Return the engine for migrations, publishing and administration: long timeouts, few connections. Raises SettingsError."""
+    """Return the engine for migrations, publishing and administration: long timeouts. Raises SettingsError."""
     return _engine(url, _OWNER_OPTIONS, pool_size=3, pool_timeout=10)
 
 
 @contextmanager
 def connected(engine: Engine) -> Iterator[Connection]:
-    """Lend a connection. Every driver error that means "not now" leaves as Unavailable, without the driver's message."""
+    """Lend a connection. A driver's error that means "not now" leaves as Unavailable, without the driver's message."""
     with available(), engine.connect() as connection:
         yield connection
 
@@ -142,7 +143,10 @@ def _engine(url: str, options: dict[str, str], **pool: Any) -> Engine:
         pool_pre_ping=True,
         pool_use_lifo=True,
         max_overflow=0,
-        connect_args={**_CONNECT, "options": f"{given if isinstance(given, str) else ' '.join(given)} {settings}".strip()},
+        connect_args={
+            **_CONNECT,
+            "options": f"{given if isinstance(given, str) else ' '.join(given)} {settings}".strip(),
+        },
         **pool,
     )
     event.listen(engine, "connect", _teach_vectors)
@@ -157,7 +161,9 @@ def _address(url: str) -> URL:
         return make_url(f"postgresql+psycopg://{rest}")
     except (ArgumentError, ValueError):
         # The library's message repeats the address, password included.
-        raise SettingsError("The database address cannot be read: write postgresql://user:password@host:port/name") from None
+        raise SettingsError(
+            "The database address cannot be read: write postgresql://user:password@host:port/name"
+        ) from None
 
 
 def _teach_vectors(connection: Any, _record: Any) -> None:

@@ -17,7 +17,7 @@ _SCRIPTS = Path(__file__).resolve().parents[2] / "migrations"
 
 
 def upgrade(engine: Engine, *, server_login: str | None = None, revision: str = "head") -> None:
-    """Bring the database to a revision, the newest unless told otherwise. Safe to run at any time and by several at once.
+    """Bring the database to a revision, the newest unless told otherwise. Safe at any time and by several at once.
 
     Args:
         engine: the owner's engine.
@@ -34,7 +34,7 @@ def upgrade(engine: Engine, *, server_login: str | None = None, revision: str = 
 
 
 def downgrade(engine: Engine, revision: str) -> None:
-    """Take the database back to an earlier revision; "base" removes everything of ours but schema, extension and role."""
+    """Take the database back to a revision; "base" removes everything of ours but schema, extension and role."""
     with available():
         command.downgrade(configuration(engine), revision)
 

@@ -1,4 +1,4 @@
-"""BM25 as rows: for each term the records that hold it, by falling impact. Made while publishing, because only then it changes."""
+"""BM25 as rows: for each term the records that hold it, by falling impact. Made while publishing."""
 
 from __future__ import annotations
 

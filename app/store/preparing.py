@@ -1,4 +1,4 @@
-"""What a database needs before the schema: a recent PostgreSQL, pgvector, our schema, and the role that the server takes.
+"""What a database needs before the schema: a recent PostgreSQL, pgvector, our schema, and the server's role.
 
 Each check says what is missing and what an administrator runs to mend it, because on a hosted database only they may.
 """
@@ -16,6 +16,8 @@ from app.store.tables import SCHEMA, SERVER_ROLE
 
 MINIMUM_POSTGRES = 15
 MINIMUM_PGVECTOR = (0, 8)
+# From this version on, being a member of a role and being allowed to take it are two things.
+_SET_OPTION = 16
 
 
 def prepare(connection: Connection, server_login: str | None) -> None:
@@ -23,7 +25,7 @@ def prepare(connection: Connection, server_login: str | None) -> None:
 
     Args:
         connection: a connection of the owner.
-        server_login: login that the server will use; None means that it uses the owner's and drops to the server's role.
+        server_login: login that the server will use; None: it uses the owner's and drops to the server's role.
 
     Raises:
         SettingsError: something is missing that this login may not make; the message says what to run.
@@ -70,8 +72,8 @@ def check_pgvector(connection: Connection) -> str | None:
         raise SettingsError(
             "The database server has no pgvector. Install pgvector 0.8 or later there (package postgresql-NN-pgvector)."
         )
-    installed, offered = row
-    version: str = installed or offered
+    installed: str | None = row.installed_version
+    version = installed or str(row.default_version)
     if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < MINIMUM_PGVECTOR:
         remedy = "Install pgvector 0.8 or later on the database server, then run: ALTER EXTENSION vector UPDATE"
         raise SettingsError(f"pgvector {version} is too old. {remedy}")
@@ -100,14 +102,14 @@ def _admit(connection: Connection, server_login: str | None) -> None:
     _run(
         connection,
         f"GRANT {SERVER_ROLE} TO {quoted}",
-        f"The server's login is not a member of {SERVER_ROLE} and this login may not make it one. Have an administrator run: "
-        f"GRANT {SERVER_ROLE} TO {quoted}",
+        f"The server's login is not a member of {SERVER_ROLE} and this login may not make it one. "
+        f"Have an administrator run: GRANT {SERVER_ROLE} TO {quoted}",
     )
 
 
 def _is_member(connection: Connection, server_login: str | None) -> bool:
-    separate_set_option = check_postgres(connection) >= 16
-    right = "USAGE" if server_login else "SET" if separate_set_option else "MEMBER"
+    may_take = "SET" if check_postgres(connection) >= _SET_OPTION else "MEMBER"
+    right = "USAGE" if server_login else may_take
     statement = text("SELECT pg_has_role(COALESCE(CAST(:login AS text), current_user), :role, :right)")
     return bool(connection.scalar(statement, {"login": server_login, "role": SERVER_ROLE, "right": right}))
 

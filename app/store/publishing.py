@@ -1,10 +1,10 @@
 """Publishing: make the served set equal to what the ledger approves, in one transaction.
 
-    publication(engine) -> Publication                   what is served now
-    published_hashes(engine) -> dict[slug, content_hash]  of served records
-    plan(engine, approved, model) -> PublishPlan          what replace_published would do
-    replace_published(engine, approved, ...) -> PublishPlan  does it, and returns what was done
-    verify_published(engine) -> list[slug]                served records whose body is not what was approved
+publication(engine) -> Publication                   what is served now
+published_hashes(engine) -> dict[slug, content_hash]  of served records
+plan(engine, approved, model) -> PublishPlan          what replace_published would do
+replace_published(engine, approved, ...) -> PublishPlan  does it, and returns what was done
+verify_published(engine) -> list[slug]                served records whose body is not what was approved
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = [
     "replace_published", "verify_published",
 ]  # fmt: skip
 
-# Embedding rows of one model from which an HNSW index is worth its price; below, every vector is compared (8 ms at most).
+# Embedding rows of one model from which an HNSW index is worth its price; below, comparing all takes 8 ms at most.
 INDEX_FROM_ROWS = 20_000
 _LOCK = 0x7075626C697368
 
 Progress = Callable[[str, int, int], None]
-"""Told of each step: its name ("records", "vectors", "words", "index"), how much of it is done and how much there is."""
+"""Told of each step: its name ("records", "vectors", "index", "words"), how much is done and how much there is."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def replace_published(
     progress: Progress | None = None,
     index_from_rows: int = INDEX_FROM_ROWS,
 ) -> PublishPlan:
-    """Serve exactly the approved records. One transaction: a failure leaves the served set as it was; twice changes nothing.
+    """Serve exactly the approved records, in one transaction: a failure leaves all as it was, twice changes nothing.
 
     Args:
         engine: the owner's engine.
@@ -117,7 +117,10 @@ def replace_published(
 
 
 def _plan(
-    connection: Connection, stored: Mapping[str, StoredRecord], approved: Sequence[PublishInput], model: EmbeddingModel | None
+    connection: Connection,
+    stored: Mapping[str, StoredRecord],
+    approved: Sequence[PublishInput],
+    model: EmbeddingModel | None,
 ) -> PublishPlan:
     wanted = {entry.record.slug: entry for entry in approved}
     served = {slug for slug, row in stored.items() if row.served}
@@ -132,7 +135,10 @@ def _plan(
 
 
 def _to_embed(
-    connection: Connection, stored: Mapping[str, StoredRecord], wanted: Mapping[str, PublishInput], model: EmbeddingModel | None
+    connection: Connection,
+    stored: Mapping[str, StoredRecord],
+    wanted: Mapping[str, PublishInput],
+    model: EmbeddingModel | None,
 ) -> tuple[str, ...]:
     if model is None:
         return ()
@@ -153,7 +159,9 @@ def _write_records(
 ) -> dict[str, int]:
     """Write what differs, and return the number of every record by slug."""
     differing = {*todo.added, *todo.changed}
-    entries = sorted((entry for entry in approved if entry.record.slug in differing), key=lambda entry: entry.record.slug)
+    entries = sorted(
+        (entry for entry in approved if entry.record.slug in differing), key=lambda entry: entry.record.slug
+    )
     numbers = {slug: row.record_no for slug, row in stored.items()}
     done = 0
     for batch in write_records(connection, entries):
@@ -173,7 +181,11 @@ def _write_vectors(
 ) -> bool:
     inputs = [
         VectorInput(
-            entry.record.slug, numbers[entry.record.slug], entry.content_version, text_hashes(entry.record), entry.vectors
+            entry.record.slug,
+            numbers[entry.record.slug],
+            entry.content_version,
+            text_hashes(entry.record),
+            entry.vectors,
         )
         for entry in approved
     ]

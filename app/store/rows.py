@@ -30,7 +30,7 @@ class PublishInput:
         content_version: number of approvals of this slug, from 1.
         approved_by: who approved, as the ledger names them.
         fixtures: content of each check file by name.
-        vectors: one unit vector (float32[dims]) per part of `app.indexing.embedding_texts(record)`. None: no vectors were made
+        vectors: one unit vector (float32[dims]) per part of `app.indexing.embedding_texts(record)`. None: none were made
             this time, and those stored for the same texts are kept.
     """
 
@@ -64,12 +64,10 @@ class StoredRecord:
 def stored_records(connection: Connection) -> dict[str, StoredRecord]:
     """Return every record in the database by slug."""
     column = record.c
-    rows = connection.execute(
-        select(
-            column.slug, column.record_no, column.content_hash, column.content_version, column.approved_at, column.approved_by,
-            column.status,
-        )  # fmt: skip
-    )
+    told = (
+        column.record_no, column.content_hash, column.content_version, column.approved_at, column.approved_by,
+    )  # fmt: skip
+    rows = connection.execute(select(column.slug, *told, column.status))
     return {row.slug: StoredRecord(*row[1:-1], served=row.status == "approved") for row in rows}
 
 
@@ -112,7 +110,9 @@ def _write_rows(connection: Connection, batch: Sequence[PublishInput]) -> dict[s
     fixed = ("record_id", "slug")
     values = [_row(entry) for entry in batch]
     new = {name: statement.excluded[name] for name in values[0] if name not in fixed}
-    written = statement.on_conflict_do_update(index_elements=["slug"], set_=new).returning(record.c.slug, record.c.record_no)
+    written = statement.on_conflict_do_update(index_elements=["slug"], set_=new).returning(
+        record.c.slug, record.c.record_no
+    )
     return {row.slug: row.record_no for row in connection.execute(written, values)}
 
 
@@ -160,9 +160,9 @@ def _applicability(approved: Record, number: int) -> Iterator[dict[str, Any]]:
 def _sources(approved: Record, number: int) -> Iterator[dict[str, Any]]:
     for position, source in enumerate(approved.sources):
         yield {
-            "record_no": number, "position": position, "url": source.url, "title": source.title, "publisher": source.publisher,
-            "licence": source.licence, "authority": source.authority.value, "relation": source.relation.value,
-            "retrieved": source.retrieved,
+            "record_no": number, "position": position, "url": source.url, "title": source.title,
+            "publisher": source.publisher, "licence": source.licence, "authority": source.authority.value,
+            "relation": source.relation.value, "retrieved": source.retrieved,
         }  # fmt: skip
 
 
@@ -193,6 +193,6 @@ def _known_versions(connection: Connection, identities: Iterable[UUID]) -> dict[
 
 def _version(entry: PublishInput, identity: UUID) -> dict[str, Any]:
     return {
-        "record_id": identity, "content_version": entry.content_version, "content_hash": entry.content_hash, "body": _body(entry),
-        "approved_at": entry.approved_at, "approved_by": entry.approved_by, "note": entry.note,
+        "record_id": identity, "content_version": entry.content_version, "content_hash": entry.content_hash,
+        "body": _body(entry), "approved_at": entry.approved_at, "approved_by": entry.approved_by, "note": entry.note,
     }  # fmt: skip

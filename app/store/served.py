@@ -43,7 +43,9 @@ class PublicationState:
         return next((state for state in self.models if state.model == model), None)
 
 
-NOTHING_PUBLISHED = PublicationState(0, Publication(0, None, None, False, ()), ())
+NOTHING_PUBLISHED = PublicationState(
+    0, Publication(records=0, published_at=None, ledger_head=None, demo=False, models=()), ()
+)
 
 
 def publication(engine: Engine) -> Publication:
@@ -83,7 +85,7 @@ def read_state(connection: Connection) -> PublicationState:
 
 
 def body_hash(body: Mapping[str, Any]) -> str:
-    """Return the content hash of a stored body: the same as `app.record.content_hash` of the record it was made from."""
+    """Return the content hash of a stored body, which `app.record.content_hash` gave for its record."""
     return hashlib.sha256(_HASH_DOMAIN + rfc8785.dumps(dict(body))).hexdigest()
 
 

@@ -62,9 +62,9 @@ class PostgresSignals:
     def record_feedback(self, entry: FeedbackEntry, daily_cap: int) -> UUID:
         """Keep feedback and return a random id. Raises FeedbackClosed over the day's cap, Unavailable.
 
-        What was said today already is counted with it and needs no room under the cap. The id is new all the same: a known one
-        would tell that somebody else said so. Cap and feedback are separate transactions, and neither is the caller's quota's:
-        rows of one transaction carry the same number for ever.
+        What was said today already is counted with it and needs no room under the cap. The id is new all the same: a
+        known one would tell that somebody else said so. Cap and feedback are separate transactions, and neither is the
+        caller's quota's: rows of one transaction carry the same number for ever.
         """
         identity = uuid4()
         with connected(self._engine) as connection:
@@ -127,7 +127,7 @@ class FeedbackDesk:
         return next(iter(self._read(feedback.c.feedback_id == feedback_id, 1)), None)
 
     def resolve(self, feedback_id: UUID, outcome: Outcome, resolution: str) -> None:
-        """Note what was done about feedback; doing so again replaces the note. Raises InvalidInput for an unknown id."""
+        """Note what was done about feedback; a later note replaces it. Raises InvalidInput for an unknown id."""
         values = {"resolved_on": func.current_date(), "outcome": outcome.value, "resolution": resolution}
         with transaction(self._engine) as connection:
             changed = connection.execute(update(feedback).where(feedback.c.feedback_id == feedback_id).values(values))

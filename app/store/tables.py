@@ -1,7 +1,7 @@
 """The schema, as SQLAlchemy Core tables. `migrations/` brings a database to it; a test compares the two.
 
-Constraints are named by convention, so that a migration can name what it changes. Words and vectors that are derived from the
-records stand beside them: publishing keeps them in step within one transaction.
+Constraints are named by convention, so that a migration can name what it changes. Words and vectors that are derived
+from the records stand beside them: publishing keeps them in step within one transaction.
 """
 
 from __future__ import annotations
@@ -52,12 +52,19 @@ _BYTEWISE = Text(collation="C")
 SEARCH_TEXT = """
     setweight(to_tsvector('english'::regconfig, title), 'A'::"char")
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'symptoms', '["string"]'::jsonb), 'B'::"char")
-    || setweight(to_tsvector('english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B'::"char")
-    || setweight(to_tsvector('english'::regconfig, (body ->> 'rationale') || ' ' || COALESCE(body ->> 'examples', '')), 'C'::"char")
+    || setweight(
+        to_tsvector('english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B'::"char"
+    )
+    || setweight(
+        to_tsvector('english'::regconfig, (body ->> 'rationale') || ' ' || COALESCE(body ->> 'examples', '')),
+        'C'::"char"
+    )
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'conditions', '["string"]'::jsonb), 'D'::"char")
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'exceptions', '["string"]'::jsonb), 'D'::"char")
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'pitfalls', '["string"]'::jsonb), 'D'::"char")
-    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'verification_checks', '["string"]'::jsonb), 'D'::"char")
+    || setweight(
+        jsonb_to_tsvector('english'::regconfig, body -> 'verification_checks', '["string"]'::jsonb), 'D'::"char"
+    )
 """
 
 record = Table(
@@ -76,7 +83,12 @@ record = Table(
     Column("approved_at", DateTime(timezone=True), nullable=False),
     Column("approved_by", Text, nullable=False),
     Column("status", Text, nullable=False),
-    Column("technologies", ARRAY(Text), nullable=False, comment="Keys of record_applicability, at hand for narrowing a search."),
+    Column(
+        "technologies",
+        ARRAY(Text),
+        nullable=False,
+        comment="Keys of record_applicability, at hand for narrowing a search.",
+    ),
     # What a candidate is judged by, apart from the body, which is large and lies compressed elsewhere.
     Column("applies_to", JSONB, Computed("body -> 'applies_to'", persisted=True), nullable=False),
     Column("task_types", JSONB, Computed("body -> 'task_types'", persisted=True), nullable=False),
@@ -144,7 +156,9 @@ embedding_model = Table(
     Column("revision", Text, nullable=False),
     Column("dims", Integer, nullable=False),
     Column("active", Boolean, nullable=False),
-    Column("covered", Integer, nullable=False, server_default=text("0"), comment="Served records that have its vectors."),
+    Column(
+        "covered", Integer, nullable=False, server_default=text("0"), comment="Served records that have its vectors."
+    ),
     Column("indexed", Boolean, nullable=False, server_default=text("false"), comment="An HNSW index is kept for it."),
     UniqueConstraint("model_id", "revision", "dims"),
     UniqueConstraint("model_no", "dims"),
@@ -163,7 +177,9 @@ record_embedding = Table(
     Column("text_hash", LargeBinary, nullable=False, comment="SHA-256 of the text the vector stands for."),
     Column("vector", HALFVEC(), nullable=False),
     PrimaryKeyConstraint("model_no", "record_no", "part"),
-    ForeignKeyConstraint(["model_no", "dims"], [embedding_model.c.model_no, embedding_model.c.dims], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["model_no", "dims"], [embedding_model.c.model_no, embedding_model.c.dims], ondelete="CASCADE"
+    ),
     CheckConstraint("vector_dims(vector) = dims", "dims"),
     CheckConstraint("octet_length(text_hash) = 32", "text_hash"),
     Index(None, "record_no"),
@@ -178,7 +194,9 @@ term_posting = Table(
     Column("records", ARRAY(Integer), nullable=False, comment="record_no, by falling impact."),
     Column("impacts", ARRAY(REAL), nullable=False, comment="app.indexing.impact of the term in each of the records."),
     CheckConstraint("document_frequency > 0", "document_frequency"),
-    CheckConstraint("cardinality(records) = document_frequency AND cardinality(impacts) = document_frequency", "same_length"),
+    CheckConstraint(
+        "cardinality(records) = document_frequency AND cardinality(impacts) = document_frequency", "same_length"
+    ),
 )
 
 publication = Table(

@@ -1,7 +1,7 @@
 """Vectors of records: rows by model and part, kept in step with the texts they stand for, and the index over them.
 
-A model change needs no pause: the new model's vectors are published beside the old one's, which stay until a later publish leaves
-them incomplete. A server asks by the model it has loaded, and each finds its own.
+A model change needs no pause: the new model's vectors are published beside the old one's, which stay until a later
+publish leaves them incomplete. A server asks by the model it has loaded, and each finds its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class VectorInput:
 
 
 def text_hashes(record: Record) -> dict[str, bytes]:
-    """Return the SHA-256 of each text that a record is embedded as, by part: tells whether a stored vector still stands for it."""
+    """Return the SHA-256 of each text that a record is embedded as, by part: a stored vector stands for one of them."""
     return {part: hashlib.sha256(content.encode("utf-8")).digest() for part, content in embedding_texts(record).items()}
 
 
@@ -69,7 +69,9 @@ def keep_indexes(connection: Connection, index_from_rows: int) -> bool:
     return changed
 
 
-def _write_model(connection: Connection, number: int, dims: int, inputs: list[VectorInput], current: int | None) -> bool:
+def _write_model(
+    connection: Connection, number: int, dims: int, inputs: list[VectorInput], current: int | None
+) -> bool:
     stored = _hashes(connection, number)
     outdated = stored.keys() - {entry.record_no for entry in inputs}
     rows: list[dict[str, Any]] = []
@@ -92,11 +94,15 @@ def _write_model(connection: Connection, number: int, dims: int, inputs: list[Ve
 
 def _rows(entry: VectorInput, vectors: Mapping[str, Vector], number: int, dims: int) -> Iterator[dict[str, Any]]:
     if vectors.keys() != entry.hashes.keys():
-        raise EmbeddingFailure("embedding_invalid", f"{entry.slug}: there must be one vector for each text of the record")
+        raise EmbeddingFailure(
+            "embedding_invalid", f"{entry.slug}: there must be one vector for each text of the record"
+        )
     for part, vector in vectors.items():
         # halfvec holds nothing above 65504; a unit vector is far from it.
         if vector.shape != (dims,) or not np.isfinite(vector).all() or not np.any(vector):
-            raise EmbeddingFailure("embedding_invalid", f"{entry.slug}: the vector of {part} is not {dims} finite numbers")
+            raise EmbeddingFailure(
+                "embedding_invalid", f"{entry.slug}: the vector of {part} is not {dims} finite numbers"
+            )
         yield {
             "record_no": entry.record_no, "model_no": number, "part": part, "dims": dims, "vector": vector,
             "content_version": entry.content_version, "text_hash": entry.hashes[part],
@@ -109,7 +115,7 @@ def _note_versions(connection: Connection, number: int, inputs: list[VectorInput
     rows = connection.execute(
         select(column.record_no, column.content_version).where(column.model_no == number).distinct()
     ).all()
-    stored = {record_no: version for record_no, version in rows}
+    stored = dict(row.tuple() for row in rows)
     for entry in inputs:
         if stored.get(entry.record_no, entry.content_version) != entry.content_version:
             connection.execute(
@@ -120,11 +126,13 @@ def _note_versions(connection: Connection, number: int, inputs: list[VectorInput
 
 
 def _drop_outdated(connection: Connection, current: int | None, served: int) -> bool:
-    """Remove older models that no longer cover what is served. Without a current model, all are kept for when there is one."""
+    """Remove older models that no longer cover what is served; without a current one, all are kept."""
     if current is None:
         return False
     column = embedding_model.c
-    outdated = connection.scalars(select(column.model_no).where(column.model_no != current, column.covered < served)).all()
+    outdated = connection.scalars(
+        select(column.model_no).where(column.model_no != current, column.covered < served)
+    ).all()
     for number in outdated:
         _drop_index(connection, number)
         connection.execute(delete(embedding_model).where(column.model_no == number))
@@ -136,7 +144,9 @@ def _ensure_model(connection: Connection, model: EmbeddingModel) -> int:
     if found is not None:
         return int(found)
     values = {"model_id": model.model_id, "revision": model.revision, "dims": model.dims, "active": False}
-    return int(connection.execute(upsert(embedding_model).values(values).returning(embedding_model.c.model_no)).scalar_one())
+    return int(
+        connection.execute(upsert(embedding_model).values(values).returning(embedding_model.c.model_no)).scalar_one()
+    )
 
 
 def _is(model: EmbeddingModel) -> tuple[Any, ...]:
@@ -145,7 +155,9 @@ def _is(model: EmbeddingModel) -> tuple[Any, ...]:
 
 
 def _models(connection: Connection) -> list[tuple[int, int]]:
-    rows = connection.execute(select(embedding_model.c.model_no, embedding_model.c.dims).order_by(embedding_model.c.model_no))
+    rows = connection.execute(
+        select(embedding_model.c.model_no, embedding_model.c.dims).order_by(embedding_model.c.model_no)
+    )
     return [(row.model_no, row.dims) for row in rows]
 
 
@@ -170,12 +182,16 @@ def _set(connection: Connection, number: int, **values: Any) -> bool:
     """Set columns of a model's row unless they are so already; tell whether they were not."""
     column = embedding_model.c
     differs = [column[name].is_distinct_from(value) for name, value in values.items()]
-    statement = update(embedding_model).where(column.model_no == number, differs[0] if len(differs) == 1 else differs[0] | differs[1])
+    statement = update(embedding_model).where(
+        column.model_no == number, differs[0] if len(differs) == 1 else differs[0] | differs[1]
+    )
     return connection.execute(statement.values(values)).rowcount > 0
 
 
 def _index_exists(connection: Connection, number: int) -> bool:
-    return connection.scalar(text("SELECT to_regclass(:name) IS NOT NULL"), {"name": f"{SCHEMA}.{_index(number)}"}) is True
+    return (
+        connection.scalar(text("SELECT to_regclass(:name) IS NOT NULL"), {"name": f"{SCHEMA}.{_index(number)}"}) is True
+    )
 
 
 def _make_index(connection: Connection, number: int, dims: int) -> None:

@@ -16,19 +16,26 @@ branch_labels = None
 depends_on = None
 
 _TABLES = (
-    "retrieval_event", "feedback", "daily_salt", "quota_use", "api_key", "publication", "term_posting", "record_embedding",
-    "embedding_model", "record_version", "record_source", "record_applicability", "record",
+    "retrieval_event", "feedback", "daily_salt", "quota_use", "api_key", "publication", "term_posting",
+    "record_embedding", "embedding_model", "record_version", "record_source", "record_applicability", "record",
 )  # fmt: skip
 
 _SEARCH_TEXT = """
     setweight(to_tsvector('english'::regconfig, title), 'A'::"char")
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'symptoms', '["string"]'::jsonb), 'B'::"char")
-    || setweight(to_tsvector('english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B'::"char")
-    || setweight(to_tsvector('english'::regconfig, (body ->> 'rationale') || ' ' || COALESCE(body ->> 'examples', '')), 'C'::"char")
+    || setweight(
+        to_tsvector('english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B'::"char"
+    )
+    || setweight(
+        to_tsvector('english'::regconfig, (body ->> 'rationale') || ' ' || COALESCE(body ->> 'examples', '')),
+        'C'::"char"
+    )
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'conditions', '["string"]'::jsonb), 'D'::"char")
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'exceptions', '["string"]'::jsonb), 'D'::"char")
     || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'pitfalls', '["string"]'::jsonb), 'D'::"char")
-    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'verification_checks', '["string"]'::jsonb), 'D'::"char")
+    || setweight(
+        jsonb_to_tsvector('english'::regconfig, body -> 'verification_checks', '["string"]'::jsonb), 'D'::"char"
+    )
 """
 
 # The server reads records through the view alone: what is not approved does not exist for it.
@@ -137,7 +144,9 @@ def _records() -> None:
         sa.UniqueConstraint("slug", name=op.f("uq_record_slug")),
         schema="chatctx",
     )
-    op.create_index("ix_record_search_text", "record", ["search_text"], unique=False, schema="chatctx", postgresql_using="gin")
+    op.create_index(
+        "ix_record_search_text", "record", ["search_text"], unique=False, schema="chatctx", postgresql_using="gin"
+    )
     op.create_table(
         "record_applicability",
         sa.Column("record_no", sa.Integer(), nullable=False),
@@ -147,16 +156,27 @@ def _records() -> None:
         sa.Column("technology_key", sa.Text(), nullable=False),
         sa.Column("version_constraint", sa.Text(), nullable=True),
         sa.Column("scheme", sa.Text(), nullable=True),
-        sa.CheckConstraint("(version_constraint IS NULL) = (scheme IS NULL)", name=op.f("ck_record_applicability_scheme")),
+        sa.CheckConstraint(
+            "(version_constraint IS NULL) = (scheme IS NULL)", name=op.f("ck_record_applicability_scheme")
+        ),
         sa.ForeignKeyConstraint(
-            ["record_no"], ["chatctx.record.record_no"], name=op.f("fk_record_applicability_record_no"), ondelete="CASCADE"
+            ["record_no"],
+            ["chatctx.record.record_no"],
+            name=op.f("fk_record_applicability_record_no"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("record_no", "position", name=op.f("pk_record_applicability")),
-        sa.UniqueConstraint("record_no", "technology_key", name=op.f("uq_record_applicability_record_no_technology_key")),
+        sa.UniqueConstraint(
+            "record_no", "technology_key", name=op.f("uq_record_applicability_record_no_technology_key")
+        ),
         schema="chatctx",
     )
     op.create_index(
-        op.f("ix_record_applicability_technology_key"), "record_applicability", ["technology_key"], unique=False, schema="chatctx"
+        op.f("ix_record_applicability_technology_key"),
+        "record_applicability",
+        ["technology_key"],
+        unique=False,
+        schema="chatctx",
     )
     op.create_table(
         "record_source",
@@ -204,10 +224,18 @@ def _search() -> None:
         sa.Column("dims", sa.Integer(), nullable=False),
         sa.Column("active", sa.Boolean(), nullable=False),
         sa.Column(
-            "covered", sa.Integer(), server_default=sa.text("0"), nullable=False, comment="Served records that have its vectors."
+            "covered",
+            sa.Integer(),
+            server_default=sa.text("0"),
+            nullable=False,
+            comment="Served records that have its vectors.",
         ),
         sa.Column(
-            "indexed", sa.Boolean(), server_default=sa.text("false"), nullable=False, comment="An HNSW index is kept for it."
+            "indexed",
+            sa.Boolean(),
+            server_default=sa.text("false"),
+            nullable=False,
+            comment="An HNSW index is kept for it.",
         ),
         sa.CheckConstraint("dims BETWEEN 1 AND 4000", name=op.f("ck_embedding_model_dims")),
         sa.PrimaryKeyConstraint("model_no", name=op.f("pk_embedding_model")),
@@ -239,7 +267,9 @@ def _search() -> None:
         schema="chatctx",
         comment="A vector is of its model: nothing compares vectors of two models, so the column has no fixed length.",
     )
-    op.create_index(op.f("ix_record_embedding_record_no"), "record_embedding", ["record_no"], unique=False, schema="chatctx")
+    op.create_index(
+        op.f("ix_record_embedding_record_no"), "record_embedding", ["record_no"], unique=False, schema="chatctx"
+    )
     op.create_table(
         "term_posting",
         sa.Column("term", sa.Text(collation="C"), nullable=False),
@@ -262,7 +292,9 @@ def _search() -> None:
     op.create_table(
         "publication",
         sa.Column("single", sa.Boolean(), server_default=sa.text("true"), nullable=False),
-        sa.Column("generation", sa.Integer(), nullable=False, comment="Grows with every publish that changed something."),
+        sa.Column(
+            "generation", sa.Integer(), nullable=False, comment="Grows with every publish that changed something."
+        ),
         sa.Column("published_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("ledger_head", sa.Text(), nullable=True),
         sa.Column("demo", sa.Boolean(), nullable=False),
@@ -319,7 +351,9 @@ def _signals() -> None:
     op.create_table(
         "feedback",
         sa.Column("feedback_id", sa.UUID(), nullable=False),
-        sa.Column("received_on", sa.Date(), nullable=False, comment="A day, never a time: times would tie it to a caller."),
+        sa.Column(
+            "received_on", sa.Date(), nullable=False, comment="A day, never a time: times would tie it to a caller."
+        ),
         sa.Column("category", sa.Text(), nullable=False),
         sa.Column("record", sa.Text(), nullable=True),
         sa.Column("source", sa.Text(), nullable=False),
