@@ -52,8 +52,8 @@ OPERATIONS: dict[str, Operation] = {
             "Search engineering guidance",
             "Find reviewed engineering guidance for the decision you are about to make. Ask before you choose a "
             "framework practice, build a security control or accessibility pattern, or settle a testing or "
-            "reliability strategy. Returns the few records that apply to your technologies and versions, or mode no_match when the knowledge "
-            "base has none: then do not invent any.",
+            "reliability strategy. Returns the few records that apply to your technologies and versions, or mode "
+            "no_match when the knowledge base has none: then do not invent any.",
             SearchRequest,
             search.search_knowledge,
             read_only=True,

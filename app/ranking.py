@@ -28,7 +28,7 @@ class Weights:
         phrase: bonus when the question's words stand together in the record.
     """
 
-    meaning: float = 0.7
+    meaning: float = 0.85
     applies: float = 0.12
     version_unknown: float = 0.08
     built_on: float = 0.04

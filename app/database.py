@@ -1,0 +1,85 @@
+"""The database behind everything: the one that is named, or an embedded PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from app.cluster import Cluster
+from app.cluster.address import APP
+from app.settings import Settings
+from app.store.engine import owner_engine, server_engine
+from app.store.migrating import upgrade
+
+
+@dataclass(frozen=True)
+class Database:
+    """Two ways into one database.
+
+    Attributes:
+        owner: may migrate, publish and administer.
+        server: may read what is published and write quotas, statistics and feedback; nothing else.
+        server_login: role to admit to the server's rights when migrating; None when the server drops rights instead.
+        embedded: the server was started by us.
+    """
+
+    owner: Engine
+    server: Engine
+    server_login: str | None
+    embedded: bool
+
+    def migrate(self) -> None:
+        """Bring the schema to the newest revision. Raises SettingsError, Unavailable."""
+        upgrade(self.owner, server_login=self.server_login)
+
+
+@contextmanager
+def open_database(settings: Settings, *, supervised: bool = False) -> Iterator[Database]:
+    """Open the database for as long as the context lasts.
+
+    Args:
+        settings: names the database, or leaves it to an embedded one.
+        supervised: keep an embedded server alive: start it again when it dies.
+
+    Raises:
+        ClusterError: the embedded PostgreSQL cannot be started.
+        SettingsError: an address cannot be read.
+    """
+    if settings.database_url is not None:
+        yield from _opened(_named(settings))
+        return
+    with Cluster(settings.home, major=settings.postgres_major) as cluster:
+        address = cluster.start()
+        database = Database(
+            owner_engine(address.owner_url),
+            server_engine(address.app_url, pool_size=settings.pool_size),
+            APP,
+            embedded=True,
+        )
+        watch = cluster.watch() if supervised else None
+        try:
+            yield from _opened(database)
+        finally:
+            if watch is not None:
+                watch.stop()
+
+
+def _opened(database: Database) -> Iterator[Database]:
+    try:
+        yield database
+    finally:
+        database.server.dispose()
+        database.owner.dispose()
+
+
+def _named(settings: Settings) -> Database:
+    assert settings.database_url is not None  # noqa: S101 - the caller has looked
+    server_url = settings.database_url.get_secret_value()
+    owner_url = settings.owner_database_url.get_secret_value() if settings.owner_database_url else server_url
+    shared = owner_url == server_url
+    owner = owner_engine(owner_url)
+    server = server_engine(server_url, pool_size=settings.pool_size, drop_rights=shared)
+    return Database(owner, server, None if shared else server.url.username, embedded=False)

@@ -1,0 +1,42 @@
+"""What is said at the start: to the agent when it connects, and to the person at the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from app.publicfiles import Site
+from app.settings import Settings
+
+
+def instructions(site: Site) -> str:
+    """Return what an agent is told when it connects."""
+    return (
+        "Ask search_knowledge before you choose a framework practice, build a security control or accessibility "
+        "pattern, or decide how to test or survive failure. Name technologies and versions. Check applicability, "
+        "conditions and exceptions; fetch the whole record with get_guidance before acting on it. no_match means that "
+        f"the knowledge base has no answer: do not invent one. {site.standing}"
+    )
+
+
+def announce(settings: Settings, site: Site) -> None:
+    """Print where the server is, how to add it to a client, and how to ask from the shell."""
+    count = "no records" if not site.records else f"{site.records} records"
+    lines = [
+        "",
+        f"chatctx serves {count} at {site.endpoint}",
+        site.standing,
+        "",
+        "Add it to a client:",
+        f"  Claude Code   claude mcp add --transport http chatctx {site.endpoint}",
+        f"  Codex         codex mcp add chatctx --url {site.endpoint}",
+        f"  Gemini        gemini mcp add --transport http chatctx {site.endpoint}",
+        f'  Cursor        in .cursor/mcp.json: {{"mcpServers": {{"chatctx": {{"url": "{site.endpoint}"}}}}}}',
+        "",
+        "Ask from the shell:",
+        '  .venv/bin/chatctx search "list rows keep the wrong state after sorting" -t React==18.2',
+        "",
+        f"Data is in {settings.home}. Stop with Ctrl-C.",
+        "",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
