@@ -5,6 +5,18 @@ from __future__ import annotations
 import click
 
 from review.commands.checking import check_command
+from review.commands.deciding import approve_command, deprecate_command, history_command
+from review.commands.writing import diff_command, new_command, show_command
+
+_COMMANDS = (
+    check_command,
+    new_command,
+    show_command,
+    diff_command,
+    approve_command,
+    deprecate_command,
+    history_command,
+)
 
 
 @click.group()
@@ -15,5 +27,5 @@ def review() -> None:
     """
 
 
-for _command in (check_command,):
+for _command in _COMMANDS:
     review.add_command(_command)

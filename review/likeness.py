@@ -2,36 +2,103 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from app.indexing import embedding_texts
-from app.ports import Embedder
+from app.ports import Embedder, Vector
 from app.record import Record
 from review.gates import pair_key
 
 _BATCH = 8
 
+Progress = Callable[[int, int], None]
+
+
+class VectorCache:
+    """Vectors of texts read before, in one file: approving eighty records must not embed eighty records eighty times.
+
+    Whatever is wrong with the file, the vectors are made again; a file that cannot be written is done without.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._vectors = self._read()
+
+    def get(self, text: str) -> Vector | None:
+        """Return the vector of a text, None when it has not been read before."""
+        return self._vectors.get(_key(text))
+
+    def keep(self, vectors: Mapping[str, Vector]) -> None:
+        """Replace what is kept: texts that are no longer in any record are forgotten."""
+        fresh = {_key(text): vector for text, vector in vectors.items()}
+        if fresh.keys() == self._vectors.keys():
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=self._path.parent, suffix=".part")
+            with os.fdopen(descriptor, "wb") as part:
+                np.savez(part, **fresh)  # type: ignore[arg-type]
+            Path(name).replace(self._path)
+        except OSError:
+            return
+
+    def _read(self) -> dict[str, Vector]:
+        try:
+            with np.load(self._path, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return {}
+
+
+def cache_path(home: Path, embedder: Embedder) -> Path:
+    """Return where the vectors of this very model are kept. Raises EmbeddingFailure when it cannot be loaded."""
+    model = embedder.model
+    name = hashlib.sha256(f"{model.model_id}\0{model.revision}\0{model.dims}".encode()).hexdigest()
+    return home / "review" / f"likeness-{name[:16]}.npz"
+
 
 def pairwise_cosine(
     records: Iterable[Record],
     embedder: Embedder,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Mapping[tuple[str, str], float]:
     """Return the cosine between the texts of every two records. Raises EmbeddingFailure."""
-    kept = sorted(records, key=lambda record: record.slug)
-    if not kept:
+    texts = {record.slug: embedding_texts(record)["text"] for record in records}
+    if not texts:
         return {}
-    texts = [embedding_texts(record)["text"] for record in kept]
-    batches = []
-    for start in range(0, len(texts), _BATCH):
-        batches.append(embedder.embed(texts[start : start + _BATCH]))
-        progress(min(start + _BATCH, len(texts)), len(texts))
-    vectors = np.concatenate(batches)  # float32[n, dims], rows of unit length
-    cosines = vectors @ vectors.T
+    vectors = _vectors(sorted(set(texts.values())), embedder, cache, progress)
+    slugs = sorted(texts)
+    matrix = np.stack([vectors[texts[slug]] for slug in slugs])  # float32[n, dims], rows of unit length
+    cosines = matrix @ matrix.T
     return {
-        pair_key(kept[row].slug, kept[column].slug): float(cosines[row, column])
-        for row in range(len(kept))
-        for column in range(row + 1, len(kept))
+        pair_key(one, other): float(cosines[row, column])
+        for row, one in enumerate(slugs)
+        for column, other in enumerate(slugs)
+        if row < column
     }
+
+
+def _vectors(texts: list[str], embedder: Embedder, cache: VectorCache | None, progress: Progress) -> dict[str, Vector]:
+    known = {text: cache.get(text) for text in texts} if cache else {}
+    vectors = {text: vector for text, vector in known.items() if vector is not None}
+    unread = [text for text in texts if text not in vectors]
+    for start in range(0, len(unread), _BATCH):
+        batch = unread[start : start + _BATCH]
+        vectors |= dict(zip(batch, embedder.embed(batch), strict=True))
+        progress(start + len(batch), len(unread))
+    if cache:
+        cache.keep(vectors)
+    return vectors
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

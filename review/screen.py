@@ -20,7 +20,7 @@ from app.settings import Settings, read_settings
 from app.transports.cli.printing import console
 from review.bench import Shelf, Similarity, Verdict
 from review.gates import Finding
-from review.likeness import pairwise_cosine
+from review.likeness import VectorCache, cache_path, pairwise_cosine
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -49,13 +49,15 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def similarity_of(shelf: Shelf, embedder: Embedder | None) -> Similarity | None:
+def similarity_of(shelf: Shelf, settings: Settings) -> Similarity | None:
     """Return the nearness of all records that are or may be served, or None when no model is at hand."""
+    embedder = make_embedder(settings)
     if embedder is None:
         return None
     try:
+        cache = VectorCache(cache_path(settings.home, embedder))
         with progress_bar("reading for likeness") as bar:
-            return pairwise_cosine(shelf.corpus().values(), embedder, bar)
+            return pairwise_cosine(shelf.corpus().values(), embedder, cache=cache, progress=bar)
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message}", err=True)
         return None

@@ -14,7 +14,6 @@ from review.gates import Level
 from review.ledger import State
 from review.screen import (
     counted,
-    make_embedder,
     print_findings,
     progress_bar,
     records_of,
@@ -43,7 +42,7 @@ def check_command(
     """
     shelf = open_shelf(records_of(context))
     _refuse_unknown(slugs, {*shelf.files, *shelf.broken})
-    similarity = None if words_only else similarity_of(shelf, make_embedder(settings_of(context)))
+    similarity = None if words_only else similarity_of(shelf, settings_of(context))
     report = _checked(shelf, slugs, similarity)
     unapproved = [verdict.slug for verdict in report.verdicts if verdict.state is not State.APPROVED] if must_be_approved else []
     if as_json:

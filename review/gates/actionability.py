@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from app.record import Record
 from review.gates import Context, Finding, Gate, error, warning
 from review.imperatives import Form, first_word_form
+from review.prose import all_texts
+from review.skeleton import PLACEHOLDER
 
 _VAGUE = re.compile(
     r"""\b(?: make\ sure\ (?:it|that\ (?:it|everything))\ (?:works|is\ (?:correct|fine|ok))
@@ -29,6 +31,11 @@ _WEAK = re.compile(r"^(?:consider|try|think about|be careful|be aware|remember|m
 
 def check(record: Record, context: Context) -> Iterator[Finding]:
     """The recommendation starts with a verb and the verification checks can be carried out."""
+    unwritten = [piece.field for piece in all_texts(record) if PLACEHOLDER in piece.text]
+    if unwritten:
+        yield error(
+            f"still to be written: {', '.join(unwritten)}", f"replace every {PLACEHOLDER} of the skeleton", waivable=False
+        )
     yield from _opening("recommendation", record.recommendation)
     title = first_word_form(record.title)
     if title is Form.OTHER:

@@ -1,0 +1,163 @@
+"""`review approve`, `deprecate` and `history`: decisions, one record at a time."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+
+import click
+
+from app.recordfile import RecordFile
+from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
+from review.bench import Shelf, Verdict, judge, open_shelf
+from review.commands.writing import changes
+from review.errors import Refused
+from review.gates import Level
+from review.ledger import Decision, Entry, append, read_ledger
+from review.screen import now, print_findings, records_of, settings_of, similarity_of, today
+from review.snapshots import keep_snapshot
+
+_by_option = click.option("--by", help="Who decides. Default: your login. `demo` marks a demonstration set.")
+_yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
+
+
+@click.command("approve")
+@click.argument("slugs", nargs=-1, metavar="SLUG")
+@click.option("--note", help="Reason; required when a gate warns.")
+@_by_option
+@_yes_option
+@click.option("--words-only", is_flag=True, help="Judge likeness by words; do not load the embedding model.")
+@json_option
+@click.pass_context
+@reports_errors
+def approve_command(
+    context: click.Context, slugs: tuple[str, ...], note: str | None, by: str | None, yes: bool, words_only: bool, as_json: bool
+) -> None:
+    """Approve one record as it stands.
+
+    Refused when a gate finds an error. Where a gate warns, a reason is asked for and kept in the ledger.
+    """
+    slug = _the_one(slugs)
+    shelf = open_shelf(records_of(context))
+    file = shelf.file(slug)
+    similarity = None if words_only else similarity_of(shelf, settings_of(context))
+    verdict = judge(shelf, [slug], today=today(), similarity=similarity)[0]
+    if not as_json:
+        print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
+    _refuse_errors(verdict)
+    note = _reason(verdict, note, yes=yes)
+    if not yes:
+        _show_and_ask(shelf, file)
+    keep_snapshot(shelf.folder, file)
+    entry = append(
+        shelf.folder / "ledger.jsonl", slug=slug, sha256=file.sha256, decision=Decision.APPROVE, by=_signer(by), note=note, at=now()
+    )
+    _tell(entry, as_json=as_json, then="It is served from the next publish on.")
+
+
+@click.command("deprecate")
+@click.argument("slugs", nargs=-1, metavar="SLUG")
+@click.option("--reason", required=True, help="Why it is no longer to be served; kept in the ledger.")
+@_by_option
+@_yes_option
+@json_option
+@click.pass_context
+@reports_errors
+def deprecate_command(
+    context: click.Context, slugs: tuple[str, ...], reason: str, by: str | None, yes: bool, as_json: bool
+) -> None:
+    """Take one record out of service from the next publish on. Its file stays."""
+    slug = _the_one(slugs)
+    path = records_of(context) / "ledger.jsonl"
+    last = read_ledger(path).last(slug)
+    if last is None:
+        raise Refused(f"{slug} has never been approved, so there is nothing to deprecate.")
+    if not yes:
+        _ask(f"Deprecate {slug}?")
+    entry = append(
+        path, slug=slug, sha256=last.sha256, decision=Decision.DEPRECATE, by=_signer(by), note=_text(reason), at=now()
+    )
+    _tell(entry, as_json=as_json, then="It is withdrawn at the next publish.")
+
+
+@click.command("history")
+@click.argument("slug", required=False)
+@json_option
+@click.pass_context
+@reports_errors
+def history_command(context: click.Context, slug: str | None, as_json: bool) -> None:
+    """List decisions, oldest first, of one record or of all. Verifies the ledger's chain."""
+    ledger = read_ledger(records_of(context) / "ledger.jsonl")
+    entries = ledger.history(slug) if slug else ledger.entries
+    if as_json:
+        return print_json([_row(entry) for entry in entries])
+    if not entries:
+        click.echo("no decisions yet")
+        return None
+    rows = [(entry.at[:10], entry.decision.value, entry.by, entry.slug, entry.note or "") for entry in entries]
+    print_table(("day", "decision", "by", "record", "note"), rows)
+    return None
+
+
+def _the_one(slugs: tuple[str, ...]) -> str:
+    if len(slugs) != 1:
+        raise click.UsageError("name exactly one record: each is a decision of its own")
+    return slugs[0]
+
+
+def _refuse_errors(verdict: Verdict) -> None:
+    errors = verdict.findings(Level.ERROR)
+    if errors:
+        named = "; ".join(f"{gate}: {finding.message}" for gate, finding in errors)
+        raise Refused(f"{verdict.slug} has {len(errors)} finding(s) that refuse approval. {named}")
+
+
+def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
+    if note is not None:
+        return _text(note)
+    warnings = verdict.findings(Level.WARNING)
+    if not warnings:
+        return None
+    if yes or not sys.stdin.isatty():
+        gates = ", ".join(dict.fromkeys(gate for gate, _ in warnings))
+        raise Refused(f"{verdict.slug} has warnings ({gates}): give the reason for approving it all the same with --note.")
+    return _text(click.prompt("Reason for approving it with these warnings"))
+
+
+def _text(note: str) -> str:
+    cleaned = " ".join(note.split())
+    if not 3 <= len(cleaned) <= 500 or not cleaned.isprintable():
+        raise click.UsageError("a reason has 3 to 500 printable characters")
+    return cleaned
+
+
+def _show_and_ask(shelf: Shelf, file: RecordFile) -> None:
+    for line in changes(shelf, file):
+        click.echo(line)
+    version = shelf.ledger.content_version(file.record.slug) + 1
+    _ask(f"Approve {file.record.slug} as version {version} ({file.sha256[:12]})?")
+
+
+def _ask(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal to ask on: read the record, then decide with --yes")
+    if not click.confirm(question):
+        raise Refused("Nothing was decided.")
+
+
+def _signer(by: str | None) -> str:
+    name = by if by is not None else getpass.getuser()
+    if not 1 <= len(name) <= 80 or not name.isprintable() or name.strip() != name:
+        raise click.UsageError("--by takes 1 to 80 printable characters")
+    return name
+
+
+def _tell(entry: Entry, *, as_json: bool, then: str) -> None:
+    if as_json:
+        return print_json(_row(entry))
+    click.echo(f"{entry.decision.value}d: {entry.slug} ({entry.sha256[:12]}) by {entry.by}. {then}")
+    return None
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    return dict(vars(entry)) | {"decision": entry.decision.value}

@@ -1,0 +1,126 @@
+"""`review new`, `show` and `diff`: writing a record and reading it as others will."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.contract import Detail, count_tokens, serialise
+from app.record import Topic, canonical_form, is_slug
+from app.recordfile import RecordFile
+from app.transports.cli.printing import json_option, print_json, reports_errors
+from review.bench import Shelf, judge, open_shelf
+from review.cards import card
+from review.errors import Refused
+from review.ledger import Decision, Entry, State
+from review.rendering import difference
+from review.screen import print_findings, records_of, settings_of, similarity_of, today, verdict_row
+from review.skeleton import skeleton
+from review.snapshots import read_snapshot
+
+
+@click.command("new")
+@click.argument("place", metavar="TOPIC/SLUG")
+@json_option
+@click.pass_context
+@reports_errors
+def new_command(context: click.Context, place: str, as_json: bool) -> None:
+    """Write a complete skeleton for a new record."""
+    records = records_of(context)
+    path = _new_path(records, place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(skeleton(path.stem, today()))
+    except FileExistsError:
+        raise Refused(f"{place} exists already: edit {path}.") from None
+    if as_json:
+        return print_json({"slug": path.stem, "path": str(path)})
+    click.echo(f"written: {path}\nFill it in (docs/writing-records.md), then: chatctx review check {path.stem}")
+    return None
+
+
+def _new_path(records: Path, place: str) -> Path:
+    topic, separator, slug = place.removesuffix(".md").partition("/")
+    if not separator or topic not in set(Topic) or not is_slug(slug):
+        raise click.UsageError(f"give TOPIC/SLUG, the topic one of {', '.join(Topic)}, the slug lower-case words joined by hyphens")
+    taken = [path for path in records.glob(f"*/{slug}.md") if path.parent.name != topic]
+    if taken:
+        raise Refused(f"The slug is taken by {taken[0].parent.name}/{slug}: choose another.")
+    return records / topic / f"{slug}.md"
+
+
+@click.command("show")
+@click.argument("slug")
+@click.option("--detail", type=click.Choice([detail.value for detail in Detail]), default=Detail.FULL.value, show_default=True)
+@click.option("--words-only", is_flag=True, help="Judge likeness by words; do not load the embedding model.")
+@json_option
+@click.pass_context
+@reports_errors
+def show_command(context: click.Context, slug: str, detail: str, words_only: bool, as_json: bool) -> None:
+    """Show a record as an agent gets it, what it costs, where it stands and what the gates say."""
+    shelf = open_shelf(records_of(context))
+    file = shelf.file(slug)
+    similarity = None if words_only else similarity_of(shelf, settings_of(context))
+    verdict = judge(shelf, [slug], today=today(), similarity=similarity)[0]
+    approval = _approval(shelf, slug)
+    version = max(1, shelf.ledger.content_version(slug))
+    cards = {level: card(file.record, level, version, approval.decided_at if approval else None) for level in Detail}
+    tokens = {level.value: count_tokens(serialise(cards[level])) for level in Detail}
+    shown = cards[Detail(detail)]
+    if as_json:
+        return print_json({**verdict_row(verdict), "sha256": file.sha256, "tokens": tokens, "card": shown})
+    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    _print_standing(shelf, file, tokens)
+    print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
+    return None
+
+
+def _approval(shelf: Shelf, slug: str) -> Entry | None:
+    approvals = [entry for entry in shelf.ledger.history(slug) if entry.decision is Decision.APPROVE]
+    return approvals[-1] if approvals else None
+
+
+def _print_standing(shelf: Shelf, file: RecordFile, tokens: dict[str, int]) -> None:
+    slug = file.record.slug
+    click.echo(f"\nstate    {shelf.state(slug).value}, approved {shelf.ledger.content_version(slug)} times")
+    click.echo(f"sha256   {file.sha256}")
+    click.echo("tokens   " + ", ".join(f"{level} {count}" for level, count in tokens.items()))
+
+
+@click.command("diff")
+@click.argument("slug")
+@json_option
+@click.pass_context
+@reports_errors
+def diff_command(context: click.Context, slug: str, as_json: bool) -> None:
+    """Show how a record differs from the form that was last approved. Exit code 0 either way."""
+    shelf = open_shelf(records_of(context))
+    lines = changes(shelf, shelf.file(slug))
+    if as_json:
+        return print_json({"slug": slug, "state": shelf.state(slug).value, "diff": lines})
+    if not lines:
+        click.echo(f"{slug}: as approved")
+    for line in lines:
+        click.echo(click.style(line, fg=_COLOURS.get(line[:1])))
+    return None
+
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def changes(shelf: Shelf, file: RecordFile) -> list[str]:
+    """Return the difference between a record and its last approved form; a new record differs from nothing.
+
+    Raises:
+        LedgerError: the copy of the approved form is missing or altered.
+    """
+    approval = _approval(shelf, file.record.slug)
+    if approval is not None and shelf.state(file.record.slug) is State.APPROVED:
+        return []
+    before: dict[str, Any] = read_snapshot(shelf.folder, approval.sha256) if approval else {}
+    after = json.loads(canonical_form(file.record, file.fixtures))
+    return difference(before, after, ("approved" if approval else "nothing", "now"))

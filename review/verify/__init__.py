@@ -1,0 +1,1 @@
+"""Executed checks: the proofs of records, run against real software in a confined process."""

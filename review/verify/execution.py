@@ -1,0 +1,148 @@
+"""Runs the checks of records and says for each, on each tool, whether it proves its claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import metadata
+
+from app.errors import ClusterError
+from app.record import Check, Record, Runner
+from app.recordfile import RecordFile
+from review.verify.confinement import Ended
+from review.verify.runners import Missing, Tool, tools_for
+
+_SHOWN_LINES = 12
+
+
+class Outcome(StrEnum):
+    """What came of a check. What could not be run is unavailable, never passed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One check on one tool.
+
+    Attributes:
+        reason: why it did not pass, empty when it did.
+        output: the end of what the program said, for a failure.
+        packages: versions of the technologies the record is about, where they are installed Python packages.
+        walls: which walls of the confinement stood.
+    """
+
+    slug: str
+    sha256: str
+    check: str
+    tool: str
+    version: str
+    outcome: Outcome
+    reason: str = ""
+    output: str = ""
+    packages: dict[str, str] = field(default_factory=dict)
+    walls: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Job:
+    file: RecordFile
+    check: Check
+    tool: Tool | Missing
+
+
+def run_checks(
+    files: Iterable[RecordFile], *, jobs: int = 1, done: Callable[[Result, int], None] = lambda result, total: None
+) -> list[Result]:
+    """Run every check of the given records, several at a time; results are in the order of records, checks and tools.
+
+    Args:
+        done: told of each result as it comes, with the number there will be.
+    """
+    work = _plan(files)
+
+    def perform(job: _Job) -> Result:
+        result = _run(job)
+        done(result, len(work))
+        return result
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        return list(pool.map(perform, work))
+
+
+def _plan(files: Iterable[RecordFile]) -> list[_Job]:
+    tools: dict[Runner, Sequence[Tool | Missing]] = {}
+    jobs = []
+    for file in files:
+        for check in file.record.checks:
+            if check.runner not in tools:
+                tools[check.runner] = tools_for(check.runner)
+            jobs += [_Job(file, check, tool) for tool in tools[check.runner]]
+    return jobs
+
+
+def _run(job: _Job) -> Result:
+    if isinstance(job.tool, Missing):
+        return _result(job, Outcome.UNAVAILABLE, reason=job.tool.reason)
+    try:
+        right = job.tool.run(job.check.right, job.file.fixtures)
+        problem = _right_problem(job.check, right)
+        if problem or job.check.wrong is None:
+            return _judged(job, right, problem)
+        wrong = job.tool.run(job.check.wrong, job.file.fixtures)
+        return _judged(job, wrong, _wrong_problem(job.check, wrong))
+    except (ClusterError, OSError) as error:
+        return _result(job, Outcome.UNAVAILABLE, reason=str(error))
+
+
+def _right_problem(check: Check, ended: Ended) -> str:
+    if ended.timed_out:
+        return f"{check.right} did not end in time"
+    return "" if ended.code == 0 else f"{check.right} should succeed and ended with {ended.code}"
+
+
+def _wrong_problem(check: Check, ended: Ended) -> str:
+    if ended.timed_out:
+        return f"{check.wrong} did not end in time"
+    if ended.code == 0:
+        return f"{check.wrong} should fail and succeeded: the claim is not proved"
+    if check.wrong_shows and check.wrong_shows not in ended.output:
+        return f"{check.wrong} failed, but its output does not contain {check.wrong_shows!r}"
+    return ""
+
+
+def _judged(job: _Job, ended: Ended, problem: str) -> Result:
+    if ended.not_started:
+        return _result(job, Outcome.UNAVAILABLE, reason=ended.output.strip(), walls=ended.confined)
+    if not problem:
+        return _result(job, Outcome.PASSED, walls=ended.confined)
+    output = "\n".join(ended.output.strip().splitlines()[-_SHOWN_LINES:])
+    return _result(job, Outcome.FAILED, reason=problem, output=output, walls=ended.confined)
+
+
+def _result(
+    job: _Job, outcome: Outcome, *, reason: str = "", output: str = "", walls: frozenset[str] = frozenset()
+) -> Result:
+    record, tool = job.file.record, job.tool
+    version = tool.version if isinstance(tool, Tool) else ""
+    packages = installed_packages(record) if job.check.runner is Runner.PYTHON else {}
+    return Result(
+        record.slug, job.file.sha256, job.check.id, tool.name, version, outcome, reason, output, packages, walls
+    )
+
+
+def installed_packages(record: Record) -> dict[str, str]:
+    """Return the installed version of each technology of a record that is a Python distribution."""
+    found = {}
+    for entry in record.applies_to:
+        name = re.sub(r"[^a-z0-9]+", "-", entry.name.casefold()).strip("-")
+        try:
+            found[entry.name] = metadata.version(name)
+        except (metadata.PackageNotFoundError, ValueError):
+            continue
+    return found
