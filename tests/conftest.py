@@ -1,0 +1,55 @@
+"""What all tests share: an environment of their own, and databases on a PostgreSQL that lives as long as the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from app.cluster import Cluster, scratch_cluster
+from app.store.catalogue import PostgresCatalogue
+from tests.databases import Database, DatabaseServer
+from tests.fakes import HashingEmbedder
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Forget the caller's settings: a test must not find somebody's real database."""
+    for name in list(os.environ):
+        if name.startswith(("CHATCTX_", "PG")) or name in ("DATABASE_URL", "OWNER_DATABASE_URL"):
+            del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Run an empty PostgreSQL in a folder of this test run; another run at the same time has another."""
+    with scratch_cluster(tmp_path_factory.mktemp("postgres")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def database_server(cluster: Cluster) -> Iterator[DatabaseServer]:
+    """Hand out databases; the migrations run once, into a template."""
+    server = DatabaseServer(cluster.address)
+    server.make_template()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def database(database_server: DatabaseServer) -> Iterator[Database]:
+    """Lend a migrated, empty database."""
+    with database_server.clone() as lent:
+        yield lent
+
+
+@pytest.fixture
+def catalogue(database: Database) -> PostgresCatalogue:
+    """Return the catalogue of the database, as the server sees it."""
+    return PostgresCatalogue(database.server)
+
+
+@pytest.fixture
+def hashing() -> HashingEmbedder:
+    """Return the embedder that `Database.publish` uses."""
+    return HashingEmbedder()
