@@ -59,12 +59,9 @@ def open_database(settings: Settings, *, supervised: bool = False) -> Iterator[D
             APP,
             embedded=True,
         )
-        watch = cluster.watch() if supervised else None
-        try:
-            yield from _opened(database)
-        finally:
-            if watch is not None:
-                watch.stop()
+        if supervised:
+            cluster.watch()
+        yield from _opened(database)
 
 
 def _opened(database: Database) -> Iterator[Database]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from app.database import Database, open_database
@@ -35,7 +36,11 @@ def _database(settings: Settings) -> Iterator[Diagnosis]:
     try:
         with open_database(settings) as database:
             for name, check in _CHECKS.items():
-                yield from _guarded(name, lambda check=check: check(database, settings))  # type: ignore[misc]  # bound now
+                found = _guarded(name, partial(check, database, settings))
+                yield from found
+                if name == "schema" and found[0].state == "broken":
+                    # Without the schema there is nothing behind it to look at.
+                    return
     except AppError as error:
         yield Diagnosis("database", "broken", error.message, remedy)
 
@@ -45,6 +50,8 @@ def _guarded(name: str, check: Callable[[], Diagnosis]) -> list[Diagnosis]:
         return [check()]
     except AppError as error:
         return [Diagnosis(name, "broken", error.message)]
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one part, the others are still looked at
+        return [Diagnosis(name, "broken", f"could not be examined ({type(error).__name__})")]
 
 
 def _reachable(database: Database, _: Settings) -> Diagnosis:

@@ -16,6 +16,7 @@ from app.administration import StoredKeys
 from app.database import Database, open_database
 from app.doctor import examine
 from app.embedding.factory import create_embedder, create_query_embedder
+from app.embedding.query import BoundedQueryEmbedder, DisabledQueryEmbedder
 from app.errors import SettingsError, Unavailable
 from app.explanation import explain
 from app.operations import OPERATIONS, Services, call
@@ -55,6 +56,7 @@ class Opened:
     settings: Settings
     database: Database
     embedder: Embedder | None
+    questions: BoundedQueryEmbedder | DisabledQueryEmbedder
     peppers: PepperRing
     services: Services
     access: Access
@@ -177,7 +179,7 @@ def _opened(settings: Settings, database: Database) -> Iterator[Opened]:
         feedback_daily_cap=settings.feedback_daily_cap,
     )
     try:
-        yield Opened(settings, database, embedder, peppers, services, access)
+        yield Opened(settings, database, embedder, questions, peppers, services, access)
     finally:
         questions.close()
 
@@ -186,7 +188,7 @@ def _serve(settings: Settings, opened: Opened, listener: Any) -> int:
     served = publication(opened.database.server)
     refuse_demo_in_production(settings, served)
     site = site_of(settings, served)
-    opened.services.embedder.warm_up()
+    opened.questions.warm_up()
     app = create_app(
         EdgeServices(
             settings=settings,

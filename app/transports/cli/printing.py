@@ -41,7 +41,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     """Print rows under column names; the last column takes what room is left."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, name in enumerate(columns):
-        table.add_column(name, overflow="fold", ratio=1 if place == len(columns) - 1 else None)
+        table.add_column(name, overflow="fold", no_wrap=place == 0, ratio=1 if place == len(columns) - 1 else None)
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     console().print(table)
@@ -57,6 +57,11 @@ def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters
         except AppError as error:
             print_error(error)
             raise SystemExit(exit_code(error)) from None
+        except Exception as error:
+            if os.environ.get("CHATCTX_LOG_LEVEL") == "debug":
+                raise
+            click.echo(f"internal_error: {type(error).__name__}; with CHATCTX_LOG_LEVEL=debug it says where", err=True)
+            raise SystemExit(EXIT_REFUSED) from None
 
     return guarded
 

@@ -1,0 +1,1 @@
+"""Measurements. Every number in the documentation is printed by one of these."""

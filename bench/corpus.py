@@ -1,0 +1,66 @@
+"""The shipped records in a scratch database, published and searched by the product's own code."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.cluster import scratch_cluster
+from app.cluster.address import APP
+from app.embedding.onnx import OnnxEmbedder
+from app.indexing import embedding_texts
+from app.ports import Embedder, QueryEmbedding
+from app.recordfile import RecordFile, read_record, record_paths
+from app.store.catalogue import PostgresCatalogue
+from app.store.engine import owner_engine, server_engine
+from app.store.migrating import upgrade
+from app.store.publishing import PublishInput, replace_published
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What a measurement searches."""
+
+    catalogue: PostgresCatalogue
+    embedder: Embedder
+    records: tuple[RecordFile, ...]
+
+    def embed(self, question: str) -> QueryEmbedding:
+        """Return the question's vector, without the server's deadline."""
+        return QueryEmbedding(self.embedder.embed([question])[0], self.embedder.model, "miss")
+
+
+@contextmanager
+def shipped_corpus() -> Iterator[Corpus]:
+    """Publish every record file into a fresh database and lend it."""
+    embedder = OnnxEmbedder()
+    records = tuple(read_record(path) for path in record_paths(ROOT / "records"))
+    with tempfile.TemporaryDirectory() as folder, scratch_cluster(Path(folder)) as cluster:
+        owner, server = owner_engine(cluster.address.owner_url), server_engine(cluster.address.app_url)
+        upgrade(owner, server_login=APP)
+        inputs = [_input(file, embedder) for file in records]
+        replace_published(owner, inputs, model=embedder.model, ledger_head=None, demo=True)
+        try:
+            yield Corpus(PostgresCatalogue(server), embedder, records)
+        finally:
+            server.dispose()
+            owner.dispose()
+
+
+def _input(file: RecordFile, embedder: Embedder) -> PublishInput:
+    texts = embedding_texts(file.record)
+    return PublishInput(
+        record=file.record,
+        content_hash=file.sha256,
+        content_version=1,
+        approved_at=datetime.now(UTC),
+        approved_by="bench",
+        fixtures=file.fixtures,
+        vectors=dict(zip(texts, embedder.embed(list(texts.values())), strict=True)),
+    )
