@@ -43,6 +43,8 @@ _DEFAULTS = {
     "password_encryption": "scram-sha-256",
     # Passwords are 256 random bits: stretching them would only make every connection dearer.
     "scram_iterations": "1",
+    # Nothing subscribes to another database: one process less.
+    "max_logical_replication_workers": "0",
     # Compiling a plan costs more than any of our queries.
     "jit": "off",
 }

@@ -133,12 +133,18 @@ class Server:
                 [
                     str(self.binaries.initdb), f"--pgdata={unfinished}", f"--username={SUPERUSER}",
                     f"--pwfile={password}", "--auth=scram-sha-256", "--encoding=UTF8", "--data-checksums",
-                    *_locale(self.binaries.major), *([] if self.durable else ["--no-sync"]),
+                    *self._locale(), *([] if self.durable else ["--no-sync"]),
                 ]
             )  # fmt: skip
         finally:
             password.unlink(missing_ok=True)
         unfinished.rename(self.layout.data)
+
+    def _locale(self) -> list[str]:
+        """The same order and case on every system: the built-in locale, or the like of it before it existed."""
+        if self.binaries.major >= _BUILTIN_LOCALES_SINCE:
+            return ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        return ["--locale=C.UTF-8" if _system_has("C.UTF-8") else "--locale=C"]
 
     def _reset_superuser(self) -> None:
         """Give the superuser the new password when the file with the old one is lost; the other roles follow later."""
@@ -198,11 +204,9 @@ class Server:
         raise ClusterError(f"PostgreSQL did not start. Its log, {self.layout.log}, ends with:\n{tail(self.layout.log)}")
 
 
-def _locale(major: int) -> list[str]:
-    """The same order and case on every system: the built-in locale, before it existed plain bytes."""
-    if major >= _BUILTIN_LOCALES_SINCE:
-        return ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    return ["--locale=C"]
+def _system_has(locale: str) -> bool:
+    done = subprocess.run(["/usr/bin/locale", "-a"], capture_output=True, text=True, check=False, env=_ENVIRONMENT)
+    return locale.replace("-", "").lower() in done.stdout.replace("-", "").lower().split()
 
 
 def _new_passwords() -> dict[str, str]:
