@@ -185,7 +185,7 @@ class McpEndpoint:
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets our envelope and the log its place
             eventlog.write_defect(error)
             return _error_result(exchange, InternalError("The call failed. The failure has been noted."))
-        return {"content": [{"type": "text", "text": text}], "isError": False}
+        return _text_result(text, is_error=False)
 
     def _work(self, tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> tuple[str, str | None]:
         """Run a tool, in a thread, and return its answer's text and the retrieval mode it tells."""
@@ -238,7 +238,12 @@ def _protocol_error(exchange: Exchange, message: Message, dialect: Dialect, erro
 
 def _error_result(exchange: Exchange, error: AppError) -> dict[str, Any]:
     exchange.reason = error.code
-    return {"content": [{"type": "text", "text": serialise(error.envelope())}], "isError": True}
+    return _text_result(serialise(error.envelope()), is_error=True)
+
+
+def _text_result(text: str, *, is_error: bool) -> dict[str, Any]:
+    # One text and no structured copy of it: clients that see both drop the text or count it twice.
+    return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": is_error}
 
 
 def _refuse(exchange: Exchange, refused: replies.Refused) -> Reply:

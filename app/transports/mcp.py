@@ -8,6 +8,7 @@ could be sent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -41,7 +42,7 @@ _EMPTY_LISTS = {
     "prompts/list": "prompts",
 }
 _FRESH_FOR_MS = 3_600_000
-_LONGEST_VERSION = 40
+_PLAIN_VERSION = re.compile(r"[0-9A-Za-z._-]{1,40}", re.ASCII)
 
 RunTool = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -203,12 +204,7 @@ def _refusal(rejection: InboundLadderRejection) -> ProtocolRefusal:
 
 def _is_plain(version: object) -> bool:
     """Tell whether a version may be repeated to the caller, as the protocol asks; text that is no version may not."""
-    return (
-        isinstance(version, str)
-        and len(version) <= _LONGEST_VERSION
-        and version.isascii()
-        and version.replace("-", "").isalnum()
-    )
+    return isinstance(version, str) and _PLAIN_VERSION.fullmatch(version) is not None
 
 
 async def _call_tool(
