@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -51,6 +52,7 @@ def current_revision(engine: Engine) -> str | None:
         return context.get_current_revision()
 
 
+@cache
 def head_revision() -> str | None:
     """Return the newest revision that this code knows."""
     return ScriptDirectory(str(_SCRIPTS)).get_current_head()

@@ -112,17 +112,16 @@ def _rows(entry: VectorInput, vectors: Mapping[str, Vector], number: int, dims: 
 def _note_versions(connection: Connection, number: int, inputs: list[VectorInput]) -> None:
     """Vectors of a text that a new version left as it was are kept, and belong to the new version."""
     column = record_embedding.c
-    rows = connection.execute(
+    versions = {entry.record_no: entry.content_version for entry in inputs}
+    stored = connection.execute(
         select(column.record_no, column.content_version).where(column.model_no == number).distinct()
     ).all()
-    stored = dict(row.tuple() for row in rows)
-    for entry in inputs:
-        if stored.get(entry.record_no, entry.content_version) != entry.content_version:
-            connection.execute(
-                update(record_embedding)
-                .where(column.model_no == number, column.record_no == entry.record_no)
-                .values(content_version=entry.content_version)
-            )
+    for record_no in {record_no for record_no, version in stored if versions.get(record_no, version) != version}:
+        connection.execute(
+            update(record_embedding)
+            .where(column.model_no == number, column.record_no == record_no)
+            .values(content_version=versions[record_no])
+        )
 
 
 def _drop_outdated(connection: Connection, current: int | None, served: int) -> bool:
