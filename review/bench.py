@@ -20,6 +20,10 @@ Similarity = Mapping[tuple[str, str], float]
 FORMAT_GATE = "format"
 
 
+def _silence(_slug: str) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class Shelf:
     """Everything in the records folder, read once.
@@ -96,14 +100,18 @@ def open_shelf(folder: Path) -> Shelf:
     broken: dict[str, RecordError] = {}
     for path in record_paths(folder):
         try:
-            if path.stem in files:
-                other = files[path.stem].path.parent.name
-                raise RecordError(f"{path.parent.name}/{path.name}:1: the slug is taken by {other}/{path.name}: rename one")
-            files[path.stem] = read_record(path)
+            files[path.stem] = _read_unique(path, files)
         except RecordError as failure:
             broken[path.stem] = failure
             files.pop(path.stem, None)
     return Shelf(folder, files, broken, read_ledger(folder / "ledger.jsonl"), read_waivers(folder / "waivers.yaml"))
+
+
+def _read_unique(path: Path, files: Mapping[str, RecordFile]) -> RecordFile:
+    if path.stem in files:
+        other = files[path.stem].path.parent.name
+        raise RecordError(f"{path.parent.name}/{path.name}:1: the slug is taken by {other}/{path.name}: rename one")
+    return read_record(path)
 
 
 def judge(
@@ -112,7 +120,7 @@ def judge(
     *,
     today: date,
     similarity: Similarity | None,
-    progress: Callable[[str], None] = lambda slug: None,
+    progress: Callable[[str], None] = _silence,
 ) -> tuple[Verdict, ...]:
     """Run every gate over the named records and apply the waivers."""
     context = Context(today, shelf.corpus(), PUBLISHERS, similarity)
@@ -135,7 +143,7 @@ def check(
     *,
     today: date,
     similarity: Similarity | None,
-    progress: Callable[[str], None] = lambda slug: None,
+    progress: Callable[[str], None] = _silence,
 ) -> Report:
     """Judge the named records, or all when none is named, and say what concerns the whole folder."""
     named = tuple(slugs)
@@ -153,9 +161,15 @@ def _notes(shelf: Shelf, similarity: Similarity | None) -> Iterable[str]:
     if similarity is None:
         yield "duplicates and conflicts were judged by words only: no embedding model is at hand"
     if shelf.ledger.torn is not None:
-        yield "the ledger ends in a torn line, left by an interrupted decision: the next decision sets it aside in ledger.jsonl.torn"
+        yield (
+            "the ledger ends in a torn line, left by an interrupted decision: "
+            "the next decision sets it aside in ledger.jsonl.torn"
+        )
     for slug in shelf.missing():
         yield f"{slug} is approved but its file is gone: it will not be served at the next publish"
     orphans = snapshot_hashes(shelf.folder) - {entry.sha256 for entry in shelf.ledger.entries}
     for sha256 in sorted(orphans):
-        yield f"the approved copy {sha256[:12]}... has no line in the ledger: an approval was interrupted, or lines were cut off"
+        yield (
+            f"the approved copy {sha256[:12]}... has no line in the ledger: "
+            "an approval was interrupted, or lines were cut off"
+        )

@@ -6,6 +6,9 @@ import click
 
 from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
+from review.commands.listening import feedback_command
+from review.commands.publishing import publish_command
+from review.commands.verifying import verify_command
 from review.commands.writing import diff_command, new_command, show_command
 
 _COMMANDS = (
@@ -16,6 +19,9 @@ _COMMANDS = (
     approve_command,
     deprecate_command,
     history_command,
+    publish_command,
+    verify_command,
+    feedback_command,
 )
 
 

@@ -1,7 +1,7 @@
 """What a recommendation tells one to do and what not to do, as sets of content words.
 
-A reading of English by its markers, not understanding: "Use X, never Y" is one clause for X and one against Y. It is meant
-to bring opposite advice to the owner's eyes.
+A reading of English by its markers, not understanding: "Use X, never Y" is one clause for X and one against Y. It
+is meant to bring opposite advice to the owner's eyes.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ from app.record import Record
 from review.prose import sentences
 
 _CLAUSE_END = re.compile(
-    r"[,;:()]\s+|\.\s+|\s+-\s+|\s+(?=(?:instead of|rather than|never|but|and not|do not|don't|avoid)\b)|\b(?:so that|because|where|when|if|unless|until|while)\b",
+    r"[,;:()]\s+|\.\s+|\s+-\s+|\s+(?=(?:instead of|rather than|never|but|and not|do not|don't|avoid)\b)"
+    r"|\b(?:so that|because|where|when|if|unless|until|while)\b",
     re.IGNORECASE,
 )
 _AGAINST = re.compile(
-    r"\b(?:never|not|don't|doesn't|avoid|avoids|instead of|rather than|without|stop|no longer|forbid|refuse|disable|remove|turn off|switch off)\b",
+    r"\b(?:never|not|don't|doesn't|avoid|avoids|instead of|rather than|without|stop|no longer|forbid|refuse|disable"
+    r"|remove|turn off|switch off)\b",
     re.IGNORECASE,
 )
 # Two "not"s make a "do": "never leave out", "do not disable".
 _UNDONE = re.compile(r"\b(?:leave out|omit|skip|disable|turn off|switch off|remove|forget|drop)\b", re.IGNORECASE)
 _PREFERENCE = re.compile(r"\b(?:prefer|choose|favou?r)\b(?P<wanted>.+?)\b(?:over|to)\b(?P<unwanted>.+)", re.IGNORECASE)
-_GENERAL = frozenset(analyse("use prefer avoid write call set keep make enable disable add remove turn switch choose pass"))
+_GENERAL = frozenset(
+    analyse("use prefer avoid write call set keep make enable disable add remove turn switch choose pass")
+)
 
 
 @dataclass(frozen=True)
@@ -64,22 +68,30 @@ def _opposed_words(first: Directive, second: Directive, ignored: frozenset[str])
     one, other = first.words - ignored, second.words - ignored
     shared = one & other
     # Nearly all of the shorter clause, and not a lone word out of a long one.
-    close = shared and len(shared) >= 0.75 * min(len(one), len(other)) and len(shared) >= 0.4 * max(len(one), len(other))
+    close = (
+        shared and len(shared) >= 0.75 * min(len(one), len(other)) and len(shared) >= 0.4 * max(len(one), len(other))
+    )
     return tuple(sorted(shared)) if close else ()
 
 
 def _read(text: str) -> Iterator[Directive]:
     preference = _PREFERENCE.search(text)
     if preference:
-        yield Directive(True, _content(preference["wanted"]))
-        yield Directive(False, _content(preference["unwanted"]))
+        yield Directive(wanted=True, words=_content(preference["wanted"]))
+        yield Directive(wanted=False, words=_content(preference["unwanted"]))
         return
     for clause in _CLAUSE_END.split(text):
         if clause and clause.strip():
             against = len(_AGAINST.findall(clause))
-            undone = bool(_UNDONE.search(clause)) and bool(re.search(r"\b(?:never|not|don't|avoid)\b", clause, re.IGNORECASE))
-            yield Directive(against == 0 or undone, _content(clause))
+            undone = bool(_UNDONE.search(clause)) and bool(
+                re.search(r"\b(?:never|not|don't|avoid)\b", clause, re.IGNORECASE)
+            )
+            yield Directive(wanted=against == 0 or undone, words=_content(clause))
 
 
 def _content(clause: str) -> frozenset[str]:
-    return frozenset(analyse(clause)) - _GENERAL - frozenset(analyse("never avoid instead rather without stop longer forbid refuse"))
+    return (
+        frozenset(analyse(clause))
+        - _GENERAL
+        - frozenset(analyse("never avoid instead rather without stop longer forbid refuse"))
+    )

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
+_VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 _KINDS = {
     "Cf": "invisible format character",
     "Co": "private-use character",
@@ -17,7 +18,9 @@ _KINDS = {
     "Zp": "paragraph separator",
 }
 _WORD = re.compile(r"[^\W\d_]+(?:[\w.-]*[^\W\d_])?")
-_STACKED_MARKS = re.compile(r"(?:(?![\u0900-\u0dff\u0e00-\u0eff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]){3,}")
+_STACKED_MARKS = re.compile(
+    r"(?:(?![\u0900-\u0dff\u0e00-\u0eff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]){3,}"
+)
 # Letters of other scripts that are drawn like Latin ones.
 _LOOKALIKES = frozenset("асеоріѕјхуһԁԛԝьʋвзкмнтгпАВСЕНІЈКМОРЅТХУЗҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανικρτυχօոսհցզⅼ")
 
@@ -51,7 +54,7 @@ def _kind(character: str) -> str | None:
     if character in _BLANK_LETTERS:
         return "blank letter"
     code = ord(character)
-    if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+    if any(code in block for block in _VARIATION_SELECTORS):
         return "variation selector"
     category = unicodedata.category(character)
     if category == "Zs":

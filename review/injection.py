@@ -1,7 +1,7 @@
 """Text that tries to steer the agent that reads it, or the machine it works on.
 
-A list of patterns is a tripwire, not a proof: what keeps records safe is that a person approves each one. The tripwire makes
-sure that the person has seen what it names.
+A list of patterns is a tripwire, not a proof: what keeps records safe is that a person approves each one. The
+tripwire makes sure that the person has seen what it names.
 """
 
 from __future__ import annotations
@@ -20,11 +20,16 @@ class Trap:
 
 
 def _trap(name: str, *alternatives: str) -> Trap:
-    return Trap(name, re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE | re.MULTILINE))
+    return Trap(
+        name, re.compile("|".join(f"(?:{alternative})" for alternative in alternatives), re.IGNORECASE | re.MULTILINE)
+    )
 
 
 _USER = r"(?:the\s+)?(?:user|human|owner|developer|operator|person|reader|anyone)"
-_PIPE_TO_SHELL = r"\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?(?:/\S*/)?(?:ba|z|k|da|fi)?(?:sh|python[\d.]*|node|perl|ruby|php|pwsh|iex|source)\b"
+_PIPE_TO_SHELL = (
+    r"\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?(?:/\S*/)?(?:ba|z|k|da|fi)?"
+    r"(?:sh|python[\d.]*|node|perl|ruby|php|pwsh|iex|source)\b"
+)
 
 ROLE_MARKERS = _trap(
     "a role or protocol marker",
@@ -85,7 +90,12 @@ CREDENTIAL_PLACES = _trap(
     r"\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b|\bfd00:ec2::254\b",
     r"\b(?:cat|read|open|print|source)\s+(?:the\s+)?[`\"']?(?:\S*/)?\.env\b",
 )
-OPAQUE_RUN = _trap("a long run of characters that nobody can read", r"[A-Za-z0-9+/=_-]{120,}", r"(?:\\x[0-9a-f]{2}){24,}", r"(?:%[0-9a-f]{2}){24,}")
+OPAQUE_RUN = _trap(
+    "a long run of characters that nobody can read",
+    r"[A-Za-z0-9+/=_-]{120,}",
+    r"(?:\\x[0-9a-f]{2}){24,}",
+    r"(?:%[0-9a-f]{2}){24,}",
+)
 DESTRUCTIVE = _trap(
     "a step that destroys data or removes a protection",
     r"\bDROP\s+(?:TABLE|DATABASE|SCHEMA|COLUMN|ROLE|USER)\b|\bTRUNCATE\s+(?:TABLE\s+)?\w",

@@ -1,8 +1,9 @@
 """The ledger of decisions: who approved or deprecated which record, in which form, when and why.
 
-`records/ledger.jsonl` is append-only. Each line carries the hash of the line before it, so that an edit, a dropped, moved or
-repeated line breaks the chain and is found. What a chain cannot tell by itself is that its last lines were cut off: publishing
-compares the head with the one the database last saw, and `review check` reports approved copies that no line speaks of.
+`records/ledger.jsonl` is append-only. Each line carries the hash of the line before it, so that an edit, a dropped,
+moved or repeated line breaks the chain and is found. What a chain cannot tell by itself is that its last lines were
+cut off: publishing compares the head with the one the database last saw, and `review check` reports approved copies
+that no line speaks of.
 """
 
 from __future__ import annotations

@@ -21,6 +21,10 @@ _BATCH = 8
 Progress = Callable[[int, int], None]
 
 
+def _silence(_done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
 class VectorCache:
     """Vectors of texts read before, in one file: approving eighty records must not embed eighty records eighty times.
 
@@ -69,7 +73,7 @@ def pairwise_cosine(
     embedder: Embedder,
     *,
     cache: VectorCache | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = _silence,
 ) -> Mapping[tuple[str, str], float]:
     """Return the cosine between the texts of every two records. Raises EmbeddingFailure."""
     texts = {record.slug: embedding_texts(record)["text"] for record in records}

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-_SHORTENERS = frozenset(
-    """bit.ly buff.ly cutt.ly goo.gl is.gd lnkd.in ow.ly rb.gy rebrand.ly s.id shorturl.at t.co t.ly tiny.cc tinyurl.com
-    aka.ms dub.sh v.gd qr.ae""".split()
-)
+_SHORTENER_LIST = """
+    bit.ly buff.ly cutt.ly goo.gl is.gd lnkd.in ow.ly rb.gy rebrand.ly s.id shorturl.at t.co t.ly tiny.cc
+    tinyurl.com aka.ms dub.sh v.gd qr.ae
+"""
+_SHORTENERS = frozenset(_SHORTENER_LIST.split())
 URL = re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'`)\]]+", re.IGNORECASE)
 ACTIVE_SCHEME = re.compile(r"(?<![\w-])(?:javascript:\S|vbscript:\S|data:[\w.+-]+/[\w.+-]+[;,])", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:^|\.)(?:example|test|invalid|localhost|local|internal|example\.(?:com|org|net))$")
@@ -37,7 +38,8 @@ def is_placeholder(url: str) -> bool:
         host = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
         return False
-    return bool(_RESERVED.search(host)) or _is_loopback(host) or not re.search(r"[a-z]\.[a-z]", host) and not _is_address(host)
+    leads_somewhere = re.search(r"[a-z]\.[a-z]", host) or _is_address(host)
+    return bool(_RESERVED.search(host)) or _is_loopback(host) or not leads_somewhere
 
 
 def _host_problems(host: str) -> Iterator[str]:

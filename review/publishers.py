@@ -1,8 +1,8 @@
 """Whose word a web address is: the vendors and standards bodies whose own text counts as primary, and its licences.
 
-Keys are a host, or a host with a path where a host carries more than one voice. An address belongs to its longest key.
-Licences are the SPDX identifiers (or the names below) under which the publisher's documentation is offered at that address,
-as read in the licence file or the site's notice.
+Keys are a host, or a host with a path where a host carries more than one voice. An address belongs to its longest
+key. Licences are the SPDX identifiers (or the names below) under which the publisher's documentation is offered at
+that address, as read in the licence file or the site's notice.
 """
 
 from __future__ import annotations

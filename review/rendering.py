@@ -8,8 +8,8 @@ from typing import Any
 
 _ORDER = (
     "topic", "title", "summary", "recommendation", "rationale", "applies_to", "conditions", "exceptions", "pitfalls",
-    "verification_checks", "examples", "symptoms", "task_types", "confidence", "updated", "sources", "checks", "supersedes",
-    "conflicts_with", "fixtures",
+    "verification_checks", "examples", "symptoms", "task_types", "confidence", "updated", "sources", "checks",
+    "supersedes",    "conflicts_with", "fixtures",
 )  # fmt: skip
 
 

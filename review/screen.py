@@ -14,8 +14,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from app.embedding.factory import create_embedder
 from app.errors import EmbeddingFailure
-from app.ports import Embedder
 from app.settings import Settings, read_settings
 from app.transports.cli.printing import console
 from review.bench import Shelf, Similarity, Verdict
@@ -51,7 +51,7 @@ def now() -> datetime:
 
 def similarity_of(shelf: Shelf, settings: Settings) -> Similarity | None:
     """Return the nearness of all records that are or may be served, or None when no model is at hand."""
-    embedder = make_embedder(settings)
+    embedder = create_embedder(settings)
     if embedder is None:
         return None
     try:
@@ -63,21 +63,15 @@ def similarity_of(shelf: Shelf, settings: Settings) -> Similarity | None:
         return None
 
 
-def make_embedder(settings: Settings) -> Embedder | None:
-    """Return the embedding model of the settings, None when it is switched off."""
-    from app.embedding import create_embedder
-
-    return create_embedder(settings)
-
-
 class Bar:
-    """A progress bar on stderr that shows only on a terminal; called with (done, total), or with a step's name as well."""
+    """A progress bar on stderr, shown only on a terminal; call it with what is done and what there is."""
 
     def __init__(self, progress: Progress, title: str) -> None:
         self._progress = progress
         self._task = progress.add_task(title, total=None)
 
     def __call__(self, done: int, total: int) -> None:
+        """Show how much is done."""
         self._progress.update(self._task, completed=done, total=total)
 
     def step(self, name: str, done: int, total: int) -> None:
@@ -95,7 +89,13 @@ def progress_bar(title: str) -> Iterator[Bar]:
 
 def finding_row(slug: str, gate: str, finding: Finding) -> dict[str, Any]:
     """Return a finding for JSON."""
-    return {"slug": slug, "gate": gate, "level": finding.level.value, "message": finding.message, "remedy": finding.remedy}
+    return {
+        "slug": slug,
+        "gate": gate,
+        "level": finding.level.value,
+        "message": finding.message,
+        "remedy": finding.remedy,
+    }
 
 
 def verdict_row(verdict: Verdict) -> dict[str, Any]:
@@ -105,7 +105,12 @@ def verdict_row(verdict: Verdict) -> dict[str, Any]:
         "state": verdict.state.value if verdict.state else "unreadable",
         "findings": [finding_row(verdict.slug, gate, finding) for gate, finding in verdict.findings()],
         "waived": [
-            {"gate": entry.waiver.gate, "message": entry.finding.message, "reason": entry.waiver.reason, "until": str(entry.waiver.until)}
+            {
+                "gate": entry.waiver.gate,
+                "message": entry.finding.message,
+                "reason": entry.waiver.reason,
+                "until": str(entry.waiver.until),
+            }
             for entry in verdict.waived
         ],
     }
@@ -129,4 +134,3 @@ def _folded(text: str) -> str:
 def counted(counts: Mapping[str, int]) -> str:
     """Return counts in words: `3 errors, 1 warning`."""
     return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in counts.items())
-

@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import date
 from string import Template
 
-# A record that still holds this word is refused.
-PLACEHOLDER = "TODO"
+# A record that still holds this is refused.
+PLACEHOLDER = "TODO:"
 
 _TEXT = Template("""\
 ---
 confidence: medium
 updated: $today
 task_types: [build]
-# Leave applies_to out for guidance that holds in any technology. Give a constraint whenever the advice depends on the version:
+# Leave applies_to out for guidance that holds in any technology. Give a constraint whenever the version matters:
 # applies_to:
 #   - kind: library
 #     name: SQLAlchemy

@@ -1,7 +1,7 @@
 """A copy of each record as it was approved, so that a change can be shown without a database and without git.
 
-Copies lie in `records/.approved/<sha256>.json`, named by the hash the ledger states. Content and name prove each other, so
-a copy needs no trust of its own.
+Copies lie in `records/.approved/<sha256>.json`, named by the hash the ledger states. Content and name prove each
+other, so a copy needs no trust of its own.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def keep_snapshot(records: Path, file: RecordFile) -> Path:
             part.write(canonical_form(file.record, file.fixtures))
             part.flush()
             os.fsync(part.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, target)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -51,7 +51,9 @@ def read_snapshot(records: Path, sha256: str) -> dict[str, Any]:
     try:
         content = _path(records, sha256).read_bytes()
     except OSError as error:
-        raise LedgerError(f"The approved copy {FOLDER}/{sha256[:12]}... is missing: restore it from version control.") from error
+        raise LedgerError(
+            f"The approved copy {FOLDER}/{sha256[:12]}... is missing: restore it from version control."
+        ) from error
     if hashlib.sha256(_HASH_DOMAIN + content).hexdigest() != sha256:
         raise LedgerError(f"The approved copy {FOLDER}/{sha256[:12]}... was altered: restore it from version control.")
     body: dict[str, Any] = json.loads(content)

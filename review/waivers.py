@@ -1,7 +1,7 @@
 """Waivers: findings the owner has accepted, each with a reason and an end.
 
-`records/waivers.yaml` is a list of `gate`, `slug`, `reason` and `until`. A waiver that waives nothing any more, or whose day
-has passed, is itself an error: exceptions must still be true.
+`records/waivers.yaml` is a list of `gate`, `slug`, `reason` and `until`. A waiver that waives nothing any more, or
+whose day has passed, is itself an error: exceptions must still be true.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _waiver(place: int, entry: object, path: Path) -> Waiver:
 def apply_waivers(
     slug: str, outcomes: Iterable[Outcome], waivers: Iterable[Waiver], today: date
 ) -> tuple[tuple[Outcome, ...], tuple[Waived, ...]]:
-    """Return what is left of a record's outcomes, with a finding for each waiver that should go, and what was waived."""
+    """Return a record's outcomes less what is waived, with a finding for each waiver that should go, and the waived."""
     own = [waiver for waiver in waivers if waiver.slug == slug]
     left: list[Outcome] = []
     waived: list[Waived] = []
@@ -87,10 +87,14 @@ def apply_waivers(
 def stray_waivers(waivers: Iterable[Waiver], slugs: Collection[str], gates: Collection[str]) -> tuple[Finding, ...]:
     """Return a finding for each waiver that names no record or no gate."""
     strays = [waiver for waiver in waivers if waiver.slug not in slugs or waiver.gate not in gates]
-    return tuple(error(f"waiver names unknown gate or record: {entry.gate}, {entry.slug}", "remove it") for entry in strays)
+    return tuple(
+        error(f"waiver names unknown gate or record: {entry.gate}, {entry.slug}", "remove it") for entry in strays
+    )
 
 
 def _stale(waiver: Waiver, today: date) -> Finding:
     if waiver.until < today:
-        return error(f"the waiver of {waiver.gate} ended on {waiver.until}", "mend the record, or renew the waiver with a reason")
+        return error(
+            f"the waiver of {waiver.gate} ended on {waiver.until}", "mend the record, or renew the waiver with a reason"
+        )
     return error(f"the waiver of {waiver.gate} waives nothing", "remove it from waivers.yaml")

@@ -29,7 +29,9 @@ _CHANGED = "changed since approval: will not be served at the next publish"
 @click.command("check")
 @click.argument("slugs", nargs=-1)
 @click.option("--words-only", is_flag=True, help="Judge likeness by words; do not load the embedding model.")
-@click.option("--approved", "must_be_approved", is_flag=True, help="Also fail unless every record is approved as it stands.")
+@click.option(
+    "--approved", "must_be_approved", is_flag=True, help="Also fail unless every record is approved as it stands."
+)
 @json_option
 @click.pass_context
 @reports_errors
@@ -44,7 +46,9 @@ def check_command(
     _refuse_unknown(slugs, {*shelf.files, *shelf.broken})
     similarity = None if words_only else similarity_of(shelf, settings_of(context))
     report = _checked(shelf, slugs, similarity)
-    unapproved = [verdict.slug for verdict in report.verdicts if verdict.state is not State.APPROVED] if must_be_approved else []
+    unapproved = (
+        [verdict.slug for verdict in report.verdicts if verdict.state is not State.APPROVED] if must_be_approved else []
+    )
     if as_json:
         print_json(_as_json(report))
     else:

@@ -17,6 +17,8 @@ from review.ledger import Decision, Entry, append, read_ledger
 from review.screen import now, print_findings, records_of, settings_of, similarity_of, today
 from review.snapshots import keep_snapshot
 
+_NOTE = (3, 500)
+_NAME = 80
 _by_option = click.option("--by", help="Who decides. Default: your login. `demo` marks a demonstration set.")
 _yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
 
@@ -31,7 +33,13 @@ _yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed where
 @click.pass_context
 @reports_errors
 def approve_command(
-    context: click.Context, slugs: tuple[str, ...], note: str | None, by: str | None, yes: bool, words_only: bool, as_json: bool
+    context: click.Context,
+    slugs: tuple[str, ...],
+    note: str | None,
+    by: str | None,
+    yes: bool,
+    words_only: bool,
+    as_json: bool,
 ) -> None:
     """Approve one record as it stands.
 
@@ -50,7 +58,13 @@ def approve_command(
         _show_and_ask(shelf, file)
     keep_snapshot(shelf.folder, file)
     entry = append(
-        shelf.folder / "ledger.jsonl", slug=slug, sha256=file.sha256, decision=Decision.APPROVE, by=_signer(by), note=note, at=now()
+        shelf.folder / "ledger.jsonl",
+        slug=slug,
+        sha256=file.sha256,
+        decision=Decision.APPROVE,
+        by=_signer(by),
+        note=note,
+        at=now(),
     )
     _tell(entry, as_json=as_json, then="It is served from the next publish on.")
 
@@ -120,14 +134,16 @@ def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
         return None
     if yes or not sys.stdin.isatty():
         gates = ", ".join(dict.fromkeys(gate for gate, _ in warnings))
-        raise Refused(f"{verdict.slug} has warnings ({gates}): give the reason for approving it all the same with --note.")
+        raise Refused(
+            f"{verdict.slug} has warnings ({gates}): give the reason for approving it all the same with --note."
+        )
     return _text(click.prompt("Reason for approving it with these warnings"))
 
 
 def _text(note: str) -> str:
     cleaned = " ".join(note.split())
-    if not 3 <= len(cleaned) <= 500 or not cleaned.isprintable():
-        raise click.UsageError("a reason has 3 to 500 printable characters")
+    if not _NOTE[0] <= len(cleaned) <= _NOTE[1] or not cleaned.isprintable():
+        raise click.UsageError("a reason has {} to {} printable characters".format(*_NOTE))
     return cleaned
 
 
@@ -147,8 +163,8 @@ def _ask(question: str) -> None:
 
 def _signer(by: str | None) -> str:
     name = by if by is not None else getpass.getuser()
-    if not 1 <= len(name) <= 80 or not name.isprintable() or name.strip() != name:
-        raise click.UsageError("--by takes 1 to 80 printable characters")
+    if not 1 <= len(name) <= _NAME or not name.isprintable() or name.strip() != name:
+        raise click.UsageError(f"--by takes 1 to {_NAME} printable characters")
     return name
 
 

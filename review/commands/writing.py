@@ -20,6 +20,7 @@ from review.rendering import difference
 from review.screen import print_findings, records_of, settings_of, similarity_of, today, verdict_row
 from review.skeleton import skeleton
 from review.snapshots import read_snapshot
+from review.verifications import verified_on
 
 
 @click.command("new")
@@ -46,7 +47,9 @@ def new_command(context: click.Context, place: str, as_json: bool) -> None:
 def _new_path(records: Path, place: str) -> Path:
     topic, separator, slug = place.removesuffix(".md").partition("/")
     if not separator or topic not in set(Topic) or not is_slug(slug):
-        raise click.UsageError(f"give TOPIC/SLUG, the topic one of {', '.join(Topic)}, the slug lower-case words joined by hyphens")
+        raise click.UsageError(
+            f"give TOPIC/SLUG, the topic one of {', '.join(Topic)}, the slug lower-case words joined by hyphens"
+        )
     taken = [path for path in records.glob(f"*/{slug}.md") if path.parent.name != topic]
     if taken:
         raise Refused(f"The slug is taken by {taken[0].parent.name}/{slug}: choose another.")
@@ -55,7 +58,9 @@ def _new_path(records: Path, place: str) -> Path:
 
 @click.command("show")
 @click.argument("slug")
-@click.option("--detail", type=click.Choice([detail.value for detail in Detail]), default=Detail.FULL.value, show_default=True)
+@click.option(
+    "--detail", type=click.Choice([detail.value for detail in Detail]), default=Detail.FULL.value, show_default=True
+)
 @click.option("--words-only", is_flag=True, help="Judge likeness by words; do not load the embedding model.")
 @json_option
 @click.pass_context
@@ -71,10 +76,14 @@ def show_command(context: click.Context, slug: str, detail: str, words_only: boo
     cards = {level: card(file.record, level, version, approval.decided_at if approval else None) for level in Detail}
     tokens = {level.value: count_tokens(serialise(cards[level])) for level in Detail}
     shown = cards[Detail(detail)]
+    verified = verified_on(shelf.folder / "verifications.jsonl", slug, file.sha256)
     if as_json:
-        return print_json({**verdict_row(verdict), "sha256": file.sha256, "tokens": tokens, "card": shown})
+        standing = {"sha256": file.sha256, "tokens": tokens, "verified_on": verified}
+        return print_json({**verdict_row(verdict), **standing, "card": shown})
     click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
     _print_standing(shelf, file, tokens)
+    for line in verified:
+        click.echo(f"verified {line['outcome']}: {line['check']} on {line['tool']} {line['version']}, {line['date']}")
     print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
     return None
 
@@ -86,7 +95,7 @@ def _approval(shelf: Shelf, slug: str) -> Entry | None:
 
 def _print_standing(shelf: Shelf, file: RecordFile, tokens: dict[str, int]) -> None:
     slug = file.record.slug
-    click.echo(f"\nstate    {shelf.state(slug).value}, approved {shelf.ledger.content_version(slug)} times")
+    click.echo(f"\nstate    {shelf.state(slug).value}, content version {shelf.ledger.content_version(slug)}")
     click.echo(f"sha256   {file.sha256}")
     click.echo("tokens   " + ", ".join(f"{level} {count}" for level, count in tokens.items()))
 

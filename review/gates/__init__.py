@@ -1,7 +1,7 @@
 """Quality gates: one file each, found by name, run over a record and what it may be compared with.
 
-A gate sees the record and the context and nothing else: no clock, no network, no database. That makes a verdict the same
-today and in a year for the same input, and a gate testable with plain values.
+A gate sees the record and the context and nothing else: no clock, no network, no database. That makes a verdict the
+same today and in a year for the same input, and a gate testable with plain values.
 """
 
 from __future__ import annotations

@@ -15,26 +15,30 @@ _VAGUE = re.compile(
     r"""\b(?: make\ sure\ (?:it|that\ (?:it|everything))\ (?:works|is\ (?:correct|fine|ok))
           | test\ (?:it|this|thoroughly|everything|well)\b
           | (?:works?|behaves?|functions?)\ (?:correctly|as\ expected|properly|well|fine)
-          | (?:check|verify|ensure|confirm)\ (?:that\ )?(?:everything|all|it)\ (?:is\ )?(?:works?|correct|ok|fine|good|right)
+          | (?:check|verify|ensure|confirm)\ (?:that\ )?(?:everything|all|it)\ (?:is\ )?
+            (?:works?|correct|ok|fine|good|right)
           | best\ practices?\b | as\ (?:appropriate|needed|necessary) | etc\. )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _EVIDENCE = re.compile(r"`[^`]+`|\d|[\"“][^\"”]+[\"”]")
 _RESULT = re.compile(
-    r""":\s | \b(?:returns?|shows?|lists?|prints?|fails?|passes|raises?|throws?|reports?|stays?|remains?|finds?|gives?|answers?
-        | contains?|equals?|matches|ends?|exits?|is|are|has|have|no|none|nothing|never|each|every|must|still|appears?|moves?|announces?
-        | reads?|changes?|receives?|keeps?|arrives?|closes?|refuses?|rejects?|succeeds?|works|increases?|decreases?|logs?|expect)\b""",
+    r""":\s | \b(?:returns?|shows?|lists?|prints?|fails?|passes|raises?|throws?|reports?|stays?|remains?|finds?|gives?
+        |answers?|contains?|equals?|matches|ends?|exits?|is|are|has|have|no|none|nothing|never|each|every|must|still
+        |appears?|moves?|announces?|reads?|changes?|receives?|keeps?|arrives?|closes?|refuses?|rejects?|succeeds?|works
+        |increases?|decreases?|logs?|expect)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WEAK = re.compile(r"^(?:consider|try|think about|be careful|be aware|remember|maybe|perhaps)\b", re.IGNORECASE)
 
 
-def check(record: Record, context: Context) -> Iterator[Finding]:
+def check(record: Record, _context: Context) -> Iterator[Finding]:
     """The recommendation starts with a verb and the verification checks can be carried out."""
     unwritten = [piece.field for piece in all_texts(record) if PLACEHOLDER in piece.text]
     if unwritten:
         yield error(
-            f"still to be written: {', '.join(unwritten)}", f"replace every {PLACEHOLDER} of the skeleton", waivable=False
+            f"still to be written: {', '.join(unwritten)}",
+            f"replace every `{PLACEHOLDER}` of the skeleton",
+            waivable=False,
         )
     yield from _opening("recommendation", record.recommendation)
     title = first_word_form(record.title)
@@ -52,11 +56,17 @@ def check(record: Record, context: Context) -> Iterator[Finding]:
 def _opening(field: str, text: str) -> Iterator[Finding]:
     form = first_word_form(text)
     if _WEAK.match(text):
-        yield error(f"the {field} only asks to consider something", "say what to do; doubts belong to Conditions and Exceptions")
+        yield error(
+            f"the {field} only asks to consider something", "say what to do; doubts belong to Conditions and Exceptions"
+        )
     elif form is Form.OTHER:
-        yield error(f"the {field} does not start with a verb in the imperative", "begin with what to do: Use, Set, Write ...")
+        yield error(
+            f"the {field} does not start with a verb in the imperative", "begin with what to do: Use, Set, Write ..."
+        )
     elif form is Form.UNKNOWN:
-        yield warning(f"the {field}'s first word is not a known verb", "begin with a verb, or add it to review/imperatives.py")
+        yield warning(
+            f"the {field}'s first word is not a known verb", "begin with a verb, or add it to review/imperatives.py"
+        )
 
 
 def _check_findings(place: int, text: str) -> Iterator[Finding]:
@@ -67,4 +77,6 @@ def _check_findings(place: int, text: str) -> Iterator[Finding]:
         yield warning(f"verification check {place} does not say what to expect", "add the result that shows success")
 
 
-GATE = Gate("actionability", "The recommendation starts with a verb; the verification checks can be carried out.", check)
+GATE = Gate(
+    "actionability", "The recommendation starts with a verb; the verification checks can be carried out.", check
+)

@@ -13,7 +13,7 @@ BRIEF_TOKENS = 350
 FULL_TOKENS = 1500
 
 
-def check(record: Record, context: Context) -> Iterator[Finding]:
+def check(record: Record, _context: Context) -> Iterator[Finding]:
     """The brief card and the full record fit their budgets, counted on the JSON that is sent."""
     brief = count_tokens(serialise(card(record, Detail.BRIEF)))
     if brief > BRIEF_TOKENS:

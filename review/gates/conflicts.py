@@ -36,15 +36,23 @@ def _reference_findings(record: Record, context: Context) -> Iterator[Finding]:
             yield error(f"supersedes {slug}, which does not exist", "correct the slug or remove it")
         elif record.slug in other.supersedes:
             yield error(f"supersedes {slug}, which supersedes it in turn", "keep one of the two")
+    yield from _conflict_references(record, context)
+
+
+def _conflict_references(record: Record, context: Context) -> Iterator[Finding]:
     for slug in record.conflicts_with:
         other = context.corpus.get(slug)
         if other is None:
             yield error(f"conflicts_with names {slug}, which does not exist", "correct the slug or remove it")
         elif record.slug not in other.conflicts_with:
-            yield error(f"conflicts_with names {slug}, which does not name it back", f"add {record.slug} to its conflicts_with")
+            yield error(
+                f"conflicts_with names {slug}, which does not name it back", f"add {record.slug} to its conflicts_with"
+            )
     for other in context.corpus.values():
         if record.slug in other.conflicts_with and other.slug not in record.conflicts_with:
-            yield error(f"{other.slug} names it in conflicts_with, but not the reverse", f"add {other.slug} to conflicts_with")
+            yield error(
+                f"{other.slug} names it in conflicts_with, but not the reverse", f"add {other.slug} to conflicts_with"
+            )
 
 
 def _opposite_findings(record: Record, other: Record) -> Iterator[Finding]:
@@ -77,4 +85,6 @@ def _same_subject(one: Record, other: Record, context: Context) -> bool:
     return (context.similarity or {}).get(pair_key(one.slug, other.slug), 0.0) >= _NEAR_COSINE
 
 
-GATE = Gate("conflicts", "No two served records advise the opposite where both apply; references between records hold.", check)
+GATE = Gate(
+    "conflicts", "No two served records advise the opposite where both apply; references between records hold.", check
+)

@@ -26,7 +26,7 @@ def check(record: Record, context: Context) -> Iterator[Finding]:
 
 
 def word_overlap(one: Record, other: Record) -> float:
-    """Return the share of content words that two records' titles, summaries and recommendations have in common (Jaccard)."""
+    """Return the Jaccard index of the content words of two records' titles, summaries and recommendations."""
     first, second = _words(one), _words(other)
     return len(first & second) / max(1, len(first | second))
 
@@ -34,7 +34,12 @@ def word_overlap(one: Record, other: Record) -> float:
 def _compare(record: Record, other: Record, context: Context) -> Iterator[Finding]:
     overlap = word_overlap(record, other)
     if context.similarity is None:
-        yield from _judged(other.slug, overlap >= WORDS_ONLY_ERROR, overlap >= WORDS_ONLY_WARNING, f"words {overlap:.2f}, no embeddings")
+        yield from _judged(
+            other.slug,
+            overlap >= WORDS_ONLY_ERROR,
+            overlap >= WORDS_ONLY_WARNING,
+            f"words {overlap:.2f}, no embeddings",
+        )
         return
     cosine = context.similarity.get(pair_key(record.slug, other.slug), 0.0)
     same = (cosine >= COSINE_ERROR and overlap >= OVERLAP_ERROR) or overlap >= WORDS_ONLY_ERROR

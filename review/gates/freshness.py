@@ -22,9 +22,14 @@ def check(record: Record, context: Context) -> Iterator[Finding]:
     for place, source in enumerate(record.sources, start=1):
         age = context.today - source.retrieved
         if age < -_TOLERANCE:
-            yield error(f"source {place}: `retrieved` lies in the future: {source.retrieved}", "write the day it was read")
+            yield error(
+                f"source {place}: `retrieved` lies in the future: {source.retrieved}", "write the day it was read"
+            )
         elif age > REFUSE_AFTER:
-            yield error(f"source {place}: last read {source.retrieved}, {age.days} days ago", "read it again, then set retrieved")
+            yield error(
+                f"source {place}: last read {source.retrieved}, {age.days} days ago",
+                "read it again, then set retrieved",
+            )
         elif age > WARN_AFTER:
             yield warning(f"source {place}: last read {source.retrieved}, {age.days} days ago", "read it again soon")
 

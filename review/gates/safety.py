@@ -12,13 +12,19 @@ from review.injection import CREDENTIAL_PLACES, DESTRUCTIVE, MACHINE, ORDERS, ca
 from review.links import ACTIVE_SCHEME, URL, is_placeholder, link_problems
 from review.prose import ServedText, all_texts, code_pieces, guidance_texts, sentences, without_code
 
-_MARKUP = re.compile(r"!\[|<!--|</?[a-zA-Z][^<>]*>|\[[^\]\n]+\]\([^)\n]+\)|\[[^\]\n]+\]\[[^\]\n]*\]|^\[[^\]]+\]:", re.MULTILINE)
-_NEGATED = re.compile(r"\b(?:never|not|don't|no|avoid|without|instead of|rather than|refuse|forbid|reject|prevent|stop|remove|unsafe|loses?)\b", re.I)
+_MARKUP = re.compile(
+    r"!\[|<!--|</?[a-zA-Z][^<>]*>|\[[^\]\n]+\]\([^)\n]+\)|\[[^\]\n]+\]\[[^\]\n]*\]|^\[[^\]]+\]:", re.MULTILINE
+)
+_NEGATED = re.compile(
+    r"\b(?:never|not|don't|no|avoid|without|instead of|rather than|refuse|forbid|reject|prevent|stop|remove"
+    r"|unsafe|loses?)\b",
+    re.IGNORECASE,
+)
 # What a record tells an agent to do; pitfalls and exceptions may name a danger to warn of it.
 _ADVICE = ("title", "summary", "recommendation", "examples", "verification_checks")
 
 
-def check(record: Record, context: Context) -> Iterator[Finding]:
+def check(record: Record, _context: Context) -> Iterator[Finding]:
     """Nothing hidden, nothing addressed to the agent, no links but sources, no dangerous step without its limits."""
     for piece in all_texts(record):
         yield from _unicode_findings(piece)
@@ -44,18 +50,29 @@ def _unicode_findings(piece: ServedText) -> Iterator[Finding]:
 
 def _trap_findings(piece: ServedText) -> Iterator[Finding]:
     for trap, words in caught(piece.text, ORDERS):
-        yield error(f"{piece.field}: {trap.name} ({words!r})", "state the engineering fact; a record never addresses its reader's tools")
+        yield error(
+            f"{piece.field}: {trap.name} ({words!r})",
+            "state the engineering fact; a record never addresses its reader's tools",
+        )
     for trap, words in caught(piece.text, MACHINE):
-        yield error(f"{piece.field}: {trap.name} ({words!r})", "name the package or file and let the reader fetch and inspect it")
+        yield error(
+            f"{piece.field}: {trap.name} ({words!r})",
+            "name the package or file and let the reader fetch and inspect it",
+        )
 
 
 def _markup_findings(piece: ServedText) -> Iterator[Finding]:
     prose = without_code(piece.text)
     markup = _MARKUP.search(prose)
     if markup:
-        yield error(f"{piece.field}: link, image or HTML in prose ({markup[0][:40]!r})", "put code in backticks and links in sources")
+        yield error(
+            f"{piece.field}: link, image or HTML in prose ({markup[0][:40]!r})",
+            "put code in backticks and links in sources",
+        )
     if URL.search(prose):
-        yield error(f"{piece.field}: a web address in prose", "links belong in sources; an example address goes in backticks")
+        yield error(
+            f"{piece.field}: a web address in prose", "links belong in sources; an example address goes in backticks"
+        )
     if ACTIVE_SCHEME.search(prose):
         yield error(f"{piece.field}: a javascript: or data: address", "describe it in words")
 
@@ -65,7 +82,9 @@ def _credential_findings(record: Record) -> Iterator[Finding]:
     found = {words: piece.field for piece in all_texts(record) for _, words in caught(piece.text, (CREDENTIAL_PLACES,))}
     if found:
         places = ", ".join(f"{words!r} in {field}" for words, field in found.items())
-        yield warning(f"names a place where credentials lie: {places}", "keep it only if the advice is about protecting it")
+        yield warning(
+            f"names a place where credentials lie: {places}", "keep it only if the advice is about protecting it"
+        )
 
 
 def _code_link_findings(record: Record) -> Iterator[Finding]:
@@ -87,7 +106,14 @@ def _destructive_findings(record: Record) -> Iterator[Finding]:
             for trap, words in caught(sentence, (DESTRUCTIVE,)):
                 before = sentence[: sentence.find(words.split(" ")[0])]
                 if not _NEGATED.search(before):
-                    yield error(f"{piece.field}: {trap.name} ({words!r})", "say under Exceptions when not to, and check before and after")
+                    yield error(
+                        f"{piece.field}: {trap.name} ({words!r})",
+                        "say under Exceptions when not to, and check before and after",
+                    )
 
 
-GATE = Gate("safety", "Nothing hidden, nothing addressed to the agent, no link but the sources, no danger without limits.", check)
+GATE = Gate(
+    "safety",
+    "Nothing hidden, nothing addressed to the agent, no link but the sources, no danger without limits.",
+    check,
+)

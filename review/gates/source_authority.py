@@ -11,7 +11,8 @@ from review.publishers import publisher_of
 
 _WORD = re.compile(r"[a-z0-9]{2,}")
 # Words in a publisher's name that tell no publisher from another.
-_COMMON = frozenset("the of and project foundation software team documentation docs authors group".split())
+_COMMON_LIST = "the of and project foundation software team documentation docs authors group"
+_COMMON = frozenset(_COMMON_LIST.split())
 
 
 def check(record: Record, context: Context) -> Iterator[Finding]:

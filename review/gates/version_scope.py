@@ -17,17 +17,27 @@ _LARGEST_NUMBER = 2100
 _PYTHON = frozenset({Scheme.PEP440, Scheme.GENERIC})
 _JAVASCRIPT = frozenset({Scheme.NPM, Scheme.SEMVER})
 _PLAIN = frozenset({Scheme.GENERIC, Scheme.SEMVER})
-_OF_FAMILY = {"python": _PYTHON, "go": frozenset({Scheme.GO, Scheme.SEMVER}), "java": frozenset({Scheme.MAVEN, Scheme.GENERIC})}
+_OF_FAMILY = {
+    "python": _PYTHON,
+    "go": frozenset({Scheme.GO, Scheme.SEMVER}),
+    "java": frozenset({Scheme.MAVEN, Scheme.GENERIC}),
+}
 # Released with plain dotted numbers, whatever is built on them.
 _NUMBERED = frozenset({"postgresql", "kubernetes", "docker", "redis", "git", "wcag", "aria", "mysql", "sql", "nginx"})
 
 _NUMBER = r"v?\d{1,4}(?:\.\d{1,4}){0,2}"
-_SINCE = re.compile(rf"\b(?:since|from|as of|starting (?:with|in)|requires?|introduced in|added in|removed in)\s+(?:version\s+)?"
-                    rf"(?P<name>[A-Za-z][\w.-]*(?: [A-Z][\w.]*)?\s+)?(?:version\s+)?{_NUMBER}\b(?!\s*(?:%|px|ms|s\b|KB|MB|GB|bytes|to\b|-))")  # fmt: skip
-_ONWARD = re.compile(rf"(?P<name>[A-Za-z][\w.-]*)?\s*\b{_NUMBER}(?:\+(?!\d)|\s+(?:and|or)\s+(?:later|newer|above|up|older|earlier|below)\b|\s+onwards?\b)")
+_NOT_A_QUANTITY = r"(?!\s*(?:%|px|ms|s\b|KB|MB|GB|bytes|to\b|-))"
+_SINCE = re.compile(
+    r"\b(?:since|from|as of|starting (?:with|in)|requires?|introduced in|added in|removed in)\s+(?:version\s+)?"
+    rf"(?P<name>[A-Za-z][\w.-]*(?: [A-Z][\w.]*)?\s+)?(?:version\s+)?{_NUMBER}\b{_NOT_A_QUANTITY}"
+)
+_ONWARD = re.compile(
+    rf"(?P<name>[A-Za-z][\w.-]*)?\s*\b{_NUMBER}"
+    r"(?:\+(?!\d)|\s+(?:and|or)\s+(?:later|newer|above|up|older|earlier|below)\b|\s+onwards?\b)"
+)
 
 
-def check(record: Record, context: Context) -> Iterator[Finding]:
+def check(record: Record, _context: Context) -> Iterator[Finding]:
     """Every constraint can be met, excludes something and is written in the technology's own scheme."""
     for entry in record.applies_to:
         yield from _constraint_findings(entry)
@@ -44,7 +54,9 @@ def _constraint_findings(entry: AppliesTo) -> Iterator[Finding]:
     elif not is_satisfiable(entry):
         yield error(f"{entry.name}: no version meets the constraint", "correct the bounds")
     elif not excludes_something(entry):
-        yield error(f"{entry.name}: every version meets the constraint", "leave it out, or give the version that matters")
+        yield error(
+            f"{entry.name}: every version meets the constraint", "leave it out, or give the version that matters"
+        )
     fitting = _fitting_schemes(entry.name)
     if fitting and entry.scheme not in fitting:
         allowed = " or ".join(sorted(fitting))

@@ -1,10 +1,11 @@
 """Running a program that is not trusted: what it may use, how long, and what it said.
 
-What holds everywhere: a temporary folder of its own as working folder and home, an environment made from nothing, limits on
-processor time, memory, processes and file size, a wall-clock limit after which it and its children are killed, and an
-unprivileged user when the caller is root. On Linux, where namespaces are permitted, moreover: no network but its own
-loopback, a read-only file system in which home and temporary folders are covered, and no sight of other processes.
-Where they are not permitted (and on macOS) the program can reach the network and read what its user can read.
+What holds everywhere: a temporary folder of its own as working folder and home, an environment made from nothing,
+limits on processor time, memory, processes and file size, a wall-clock limit after which it and its children are
+killed, and an unprivileged user when the caller is root. On Linux, where namespaces are permitted, moreover: no
+network but its own loopback, a read-only file system in which home and temporary folders are covered, and no sight
+of other processes. Where they are not permitted (and on macOS) the program can reach the network and read what its
+user can read.
 """
 
 from __future__ import annotations
@@ -87,7 +88,12 @@ def run_confined(program: Program, *, seconds: float = WALL_SECONDS, namespaces:
         read_end, write_end = os.pipe()
         try:
             spec = _spec(program, work, uid, write_end, namespaces=namespaces)
-            code = _run([sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), json.dumps(spec)], output, write_end, seconds)
+            code = _run(
+                [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), json.dumps(spec)],
+                output,
+                write_end,
+                seconds,
+            )
         finally:
             os.close(write_end)
         with os.fdopen(read_end, "rb") as report:
@@ -97,13 +103,13 @@ def run_confined(program: Program, *, seconds: float = WALL_SECONDS, namespaces:
 
 @contextmanager
 def _workplace(program: Program) -> Iterator[tuple[str, int | None]]:
-    work = os.path.realpath(tempfile.mkdtemp(prefix="chatctx-check-"))
+    work = str(Path(tempfile.mkdtemp(prefix="chatctx-check-")).resolve())
     uid = _unprivileged(program) if os.geteuid() == 0 else None
     try:
         for name, content in program.files.items():
             Path(work, name).write_bytes(content)
         if uid is not None:
-            for path in (work, *(os.path.join(work, name) for name in program.files)):
+            for path in (Path(work), *(Path(work, name) for name in program.files)):
                 os.chown(path, uid, uid)
         yield work, uid
     finally:
@@ -117,10 +123,19 @@ def _unprivileged(program: Program) -> int:
 
 
 def _spec(program: Program, work: str, uid: int | None, report: int, *, namespaces: bool) -> dict[str, object]:
-    home = os.path.realpath(os.path.expanduser("~"))
-    cover = [place for place in dict.fromkeys((*_COVERED, home)) if os.path.isdir(place) and not os.path.islink(place)]
-    keep = [os.path.realpath(place) for place in program.keep if os.path.isdir(place)]
-    env = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": work, "TMPDIR": work, "USER": "check", "LOGNAME": "check"}
+    home = str(Path.home().resolve())
+    cover = [
+        place for place in dict.fromkeys((*_COVERED, home)) if Path(place).is_dir() and not Path(place).is_symlink()
+    ]
+    keep = [str(Path(place).resolve()) for place in program.keep if Path(place).is_dir()]
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "HOME": work,
+        "TMPDIR": work,
+        "USER": "check",
+        "LOGNAME": "check",
+    }
     return {
         "argv": program.argv,
         "env": {**env, **program.env},

@@ -18,6 +18,10 @@ from review.verify.runners import Missing, Tool, tools_for
 _SHOWN_LINES = 12
 
 
+def _silence(_result: object, _total: int) -> None:
+    """Tell nobody."""
+
+
 class Outcome(StrEnum):
     """What came of a check. What could not be run is unavailable, never passed."""
 
@@ -57,7 +61,7 @@ class _Job:
 
 
 def run_checks(
-    files: Iterable[RecordFile], *, jobs: int = 1, done: Callable[[Result, int], None] = lambda result, total: None
+    files: Iterable[RecordFile], *, jobs: int = 1, done: Callable[[Result, int], None] = _silence
 ) -> list[Result]:
     """Run every check of the given records, several at a time; results are in the order of records, checks and tools.
 

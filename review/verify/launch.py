@@ -1,9 +1,11 @@
-"""Starts one program in confinement. Run as a program of its own (`python -I -S launch.py SPEC`), standard library only.
+"""Starts one program in confinement. Run as a program of its own (`python -I -S launch.py SPEC`), standard library
+only.
 
-It is a separate process so that namespaces, limits and the change of user never touch the caller, which may have threads.
-On Linux it takes what the system permits: own mount, network, process and IPC namespaces (as an ordinary user inside a user
-namespace), a read-only view of the file system with temporary and home folders covered, a loopback interface and nothing
-else. Whatever is not permitted is left out and said on the report descriptor; limits and the change of user always hold.
+It is a separate process so that namespaces, limits and the change of user never touch the caller, which may have
+threads. On Linux it takes what the system permits: own mount, network, process and IPC namespaces (as an ordinary
+user inside a user namespace), a read-only view of the file system with temporary and home folders covered, a
+loopback interface and nothing else. Whatever is not permitted is left out and said on the report descriptor; limits
+and the change of user always hold.
 """
 
 from __future__ import annotations

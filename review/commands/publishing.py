@@ -1,0 +1,85 @@
+"""`review publish`: bring what is approved into service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from app.database import open_database
+from app.embedding.factory import create_embedder
+from app.transports.cli.printing import json_option, print_json, reports_errors
+from review.bench import open_shelf
+from review.publish import Published, publish
+from review.screen import progress_bar, records_of, settings_of
+
+_KINDS = ("added", "changed", "deprecated", "to_embed")
+_VERBS = {"added": "add", "changed": "change", "deprecated": "deprecate", "to_embed": "embed"}
+_LISTED = 12
+
+
+@click.command("publish")
+@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--new-ledger", is_flag=True, help="Accept a ledger that does not continue the one last published from.")
+@click.option("--allow-empty", is_flag=True, help="Accept that nothing will be served any more.")
+@json_option
+@click.pass_context
+@reports_errors
+def publish_command(context: click.Context, dry_run: bool, new_ledger: bool, allow_empty: bool, as_json: bool) -> None:
+    """Serve exactly the records that are approved as they stand.
+
+    One transaction: a failure leaves what is served as it was, and publishing twice changes nothing. Records
+    changed since their approval are withheld. Exit code 3 when the database cannot be reached.
+    """
+    settings = settings_of(context)
+    shelf = open_shelf(records_of(context))
+    with open_database(settings) as database, progress_bar("publishing") as bar:
+        database.migrate()
+        published = publish(
+            shelf,
+            database.owner,
+            create_embedder(settings),
+            settings,
+            dry_run=dry_run,
+            new_ledger=new_ledger,
+            allow_empty=allow_empty,
+            progress=bar.step,
+        )
+    if as_json:
+        print_json(as_json_object(published))
+    else:
+        print_published(published)
+
+
+def as_json_object(published: Published) -> dict[str, Any]:
+    """Return what a publish did as JSON values."""
+    kinds = {kind: list(getattr(published.plan, kind)) for kind in (*_KINDS, "unchanged")}
+    chosen = published.selection
+    return {
+        "dry_run": published.dry_run,
+        **kinds,
+        "withheld": chosen.withheld,
+        "served": len(chosen.approved),
+        "demo": chosen.demo,
+        "ledger_head": chosen.ledger_head,
+    }
+
+
+def print_published(published: Published) -> None:
+    """Print what a publish did, or would do."""
+    for kind in _KINDS:
+        slugs = getattr(published.plan, kind)
+        if slugs:
+            click.echo(f"{_VERBS[kind]} {len(slugs)}:")
+            for slug in slugs[:_LISTED]:
+                click.echo(f"  {slug}")
+            if len(slugs) > _LISTED:
+                click.echo(f"  and {len(slugs) - _LISTED} more")
+    for slug, reason in published.selection.withheld.items():
+        click.echo(f"withheld: {slug} ({reason})")
+    served = len(published.selection.approved)
+    demo = ", a demonstration set" if published.selection.demo else ""
+    if published.dry_run:
+        click.echo(f"would serve {served} records{demo}; nothing was changed")
+    else:
+        click.echo(f"serving {served} records{demo}")

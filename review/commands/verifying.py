@@ -1,0 +1,90 @@
+"""`review verify`: run the checks that records carry."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+import click
+
+from app.recordfile import RecordFile
+from app.transports.cli.printing import (
+    EXIT_REFUSED,
+    EXIT_UNREACHABLE,
+    json_option,
+    print_json,
+    print_table,
+    reports_errors,
+)
+from review.bench import Shelf, open_shelf
+from review.screen import progress_bar, records_of, today
+from review.verifications import append_results
+from review.verify.execution import Outcome, Result, run_checks
+
+
+@click.command("verify")
+@click.argument("slugs", nargs=-1)
+@click.option(
+    "--jobs", type=click.IntRange(1, 32), default=min(4, os.cpu_count() or 1), show_default=True, help="Checks at once."
+)
+@click.option("--no-record", is_flag=True, help="Do not write the results to verifications.jsonl.")
+@json_option
+@click.pass_context
+@reports_errors
+def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no_record: bool, as_json: bool) -> None:
+    """Run the checks of the named records, or of all, each confined and for at most 20 seconds.
+
+    Exit code 1 when a check failed, 3 when none failed but one could not be run here.
+    """
+    records = records_of(context)
+    files = _with_checks(open_shelf(records), slugs)
+    with progress_bar("running checks") as bar:
+        seen = Counter[str]()
+
+        def tell(_result: Result, total: int) -> None:
+            seen["done"] += 1
+            bar(seen["done"], total)
+
+        results = run_checks(files, jobs=jobs, done=tell)
+    if not no_record:
+        append_results(records / "verifications.jsonl", results, today())
+    _print_json(results) if as_json else _print(results)
+    outcomes = {result.outcome for result in results}
+    if Outcome.FAILED in outcomes:
+        raise SystemExit(EXIT_REFUSED)
+    if Outcome.UNAVAILABLE in outcomes:
+        raise SystemExit(EXIT_UNREACHABLE)
+
+
+def _with_checks(shelf: Shelf, slugs: tuple[str, ...]) -> list[RecordFile]:
+    named = [shelf.file(slug) for slug in slugs] if slugs else [shelf.files[slug] for slug in sorted(shelf.files)]
+    return [file for file in named if file.record.checks]
+
+
+def _print(results: list[Result]) -> None:
+    rows = [
+        (result.outcome.value, f"{result.tool} {result.version}", f"{result.slug}: {result.check}")
+        for result in results
+    ]
+    if rows:
+        print_table(("outcome", "on", "record and check"), rows)
+    for result in results:
+        if result.outcome is not Outcome.PASSED:
+            where = f"{result.slug}: {result.check} on {result.tool} {result.version}".strip()
+            click.echo(f"{result.outcome.value}: {where}: {result.reason}")
+            click.echo("".join(f"    {line}\n" for line in result.output.splitlines()), nl=False)
+    counts = Counter(result.outcome.value for result in results)
+    click.echo(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in Outcome))
+    if any(result.walls and not {"network", "files"} <= result.walls for result in results):
+        click.echo(
+            "note: this system permits no namespaces: the checks could reach the network and read your files", err=True
+        )
+
+
+def _print_json(results: list[Result]) -> None:
+    print_json([_row(result) for result in results])
+
+
+def _row(result: Result) -> dict[str, Any]:
+    return dict(vars(result)) | {"outcome": result.outcome.value, "walls": sorted(result.walls)}

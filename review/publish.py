@@ -1,0 +1,218 @@
+"""Publishing: what the ledger approves becomes what is served, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from app.database import Database
+from app.embedding.factory import create_embedder
+from app.errors import EmbeddingFailure, LedgerError
+from app.indexing import embedding_texts
+from app.ports import Embedder, EmbeddingModel, Vector
+from app.settings import Environment, Settings
+from app.store.publishing import PublishInput, PublishPlan, plan, replace_published
+from app.store.served import publication, verify_published
+from review.bench import Shelf, open_shelf
+from review.errors import Refused
+from review.ledger import DEMO_SIGNER, State
+
+# What `app.database` lends. Its type is SQLAlchemy's, and this room does not speak SQL.
+OwnerEngine = Any
+Progress = Callable[[str, int, int], None]
+
+_BATCH = 8
+
+
+def _silence(step: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the ledger lets be served of what lies in the folder.
+
+    Attributes:
+        withheld: records that were approved and will not be served, with the reason.
+        demo: at least one approval is signed as a demonstration.
+    """
+
+    approved: tuple[PublishInput, ...]
+    withheld: dict[str, str]
+    demo: bool
+    ledger_head: str | None
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a publish did, or with `dry_run` would do."""
+
+    plan: PublishPlan
+    selection: Selection
+    dry_run: bool
+
+
+def select(shelf: Shelf) -> Selection:
+    """Choose the records that are approved exactly as their files stand."""
+    approved = [_input(shelf, slug) for slug in sorted(shelf.files) if shelf.state(slug) is State.APPROVED]
+    demo = any(entry.approved_by == DEMO_SIGNER for entry in approved)
+    return Selection(tuple(approved), _withheld(shelf), demo, shelf.ledger.head)
+
+
+def publish(
+    shelf: Shelf,
+    engine: OwnerEngine,
+    embedder: Embedder | None,
+    settings: Settings,
+    *,
+    dry_run: bool = False,
+    new_ledger: bool = False,
+    allow_empty: bool = False,
+    progress: Progress = _silence,
+) -> Published:
+    """Make the served set equal to the approved one, in one transaction.
+
+    Args:
+        dry_run: only say what would change.
+        new_ledger: accept a ledger that does not continue the one last published from.
+        allow_empty: accept that nothing at all will be served any more.
+        progress: told of each step.
+
+    Raises:
+        Refused: a demonstration set in production, or a set that would be empty.
+        LedgerError: the ledger lacks lines that were published from, or served bodies were altered.
+        EmbeddingFailure: the model gave no vectors; nothing was changed.
+        Unavailable: the database does not answer, or another publish is running; nothing was changed.
+    """
+    chosen = select(shelf)
+    _refuse_demo(chosen, settings)
+    _refuse_other_ledger(shelf, engine, new_ledger=new_ledger)
+    model = embedder.model if embedder else None
+    todo = plan(engine, chosen.approved, model)
+    _refuse_empty(chosen, todo, allow_empty=allow_empty)
+    if not dry_run:
+        todo = _replace(chosen, engine, embedder, model, todo, progress)
+    _refuse_altered(engine)
+    return Published(todo, chosen, dry_run)
+
+
+def publish_approved(settings: Settings, database: Database) -> None:
+    """Publish on the way to serving: a model that cannot be loaded costs search by meaning, not the service.
+
+    Raises:
+        Refused, LedgerError, RecordError, Unavailable: as `publish`.
+    """
+    shelf = open_shelf(settings.records)
+    try:
+        published = publish(shelf, database.owner, create_embedder(settings), settings)
+    except EmbeddingFailure as failure:
+        click.echo(f"{failure.code}: {failure.message} Publishing for search by words.", err=True)
+        published = publish(shelf, database.owner, None, settings)
+    for slug, reason in published.selection.withheld.items():
+        click.echo(f"withheld: {slug} ({reason})", err=True)
+
+
+def _replace(
+    chosen: Selection,
+    engine: OwnerEngine,
+    embedder: Embedder | None,
+    model: EmbeddingModel | None,
+    todo: PublishPlan,
+    progress: Progress,
+) -> PublishPlan:
+    inputs = _with_vectors(chosen.approved, embedder, frozenset(todo.to_embed), progress)
+    return replace_published(
+        engine,
+        inputs,
+        model=model,
+        ledger_head=chosen.ledger_head,
+        demo=chosen.demo,
+        progress=progress,
+    )
+
+
+def _input(shelf: Shelf, slug: str) -> PublishInput:
+    file, entry = shelf.files[slug], shelf.ledger.last(slug)
+    assert entry is not None  # noqa: S101 - its state is approved
+    return PublishInput(
+        record=file.record,
+        content_hash=file.sha256,
+        content_version=shelf.ledger.content_version(slug),
+        approved_at=entry.decided_at,
+        approved_by=entry.by,
+        note=entry.note,
+        fixtures=file.fixtures,
+    )
+
+
+def _withheld(shelf: Shelf) -> dict[str, str]:
+    reasons = {}
+    for slug in sorted(shelf.ledger.approved_slugs()):
+        if slug in shelf.broken:
+            reasons[slug] = "cannot be read"
+        elif slug not in shelf.files:
+            reasons[slug] = "its file is gone"
+        elif shelf.state(slug) is State.CHANGED:
+            reasons[slug] = "changed since approval"
+    return reasons
+
+
+def _refuse_demo(chosen: Selection, settings: Settings) -> None:
+    if chosen.demo and settings.env is Environment.PRODUCTION and not settings.allow_demo_records:
+        raise Refused(
+            "These records are signed as a demonstration set and CHATCTX_ENV is production: approve them in your own "
+            "name, or set CHATCTX_ALLOW_DEMO_RECORDS=true."
+        )
+
+
+def _refuse_other_ledger(shelf: Shelf, engine: OwnerEngine, *, new_ledger: bool) -> None:
+    """A chain cannot tell that its last lines were cut off; the database remembers where it ended."""
+    head = publication(engine).ledger_head
+    if head is not None and not new_ledger and not shelf.ledger.knows(head):
+        raise LedgerError(
+            "The database was published from a ledger with lines that this one lacks: restore records/ledger.jsonl, "
+            "or say --new-ledger if the records have a new owner."
+        )
+
+
+def _refuse_empty(chosen: Selection, todo: PublishPlan, *, allow_empty: bool) -> None:
+    if not chosen.approved and todo.deprecated and not allow_empty:
+        raise Refused(
+            f"No record is approved; this would withdraw all {len(todo.deprecated)}. Say --allow-empty to do so."
+        )
+
+
+def _refuse_altered(engine: OwnerEngine) -> None:
+    altered = verify_published(engine)
+    if altered:
+        raise LedgerError(f"Served bodies are not what was approved: {', '.join(altered)}. Restore the database.")
+
+
+def _with_vectors(
+    approved: Sequence[PublishInput], embedder: Embedder | None, wanted: frozenset[str], progress: Progress
+) -> tuple[PublishInput, ...]:
+    """Give the named records their vectors; the others keep those that are stored."""
+    if embedder is None:
+        return tuple(approved)
+    done = 0
+    inputs = []
+    for entry in approved:
+        if entry.record.slug in wanted:
+            inputs.append(replace(entry, vectors=_vectors(embedder, embedding_texts(entry.record))))
+            done += 1
+            progress("embedding", done, len(wanted))
+        else:
+            inputs.append(entry)
+    return tuple(inputs)
+
+
+def _vectors(embedder: Embedder, texts: dict[str, str]) -> dict[str, Vector]:
+    names = list(texts)
+    vectors: dict[str, Vector] = {}
+    for start in range(0, len(names), _BATCH):
+        batch = names[start : start + _BATCH]
+        vectors |= dict(zip(batch, embedder.embed([texts[name] for name in batch]), strict=True))
+    return vectors
