@@ -34,6 +34,7 @@ class RunningEdge:
     port: int
     app: EdgeApp
     server: EdgeServer
+    thread: threading.Thread
     access: Access
     store: AccessStore
     ready: dict[str, bool] = field(default_factory=dict)
@@ -50,20 +51,20 @@ class RunningEdge:
 StartEdge = Callable[..., RunningEdge]
 
 
-@pytest.fixture
-def start_edge(tmp_path: Path) -> Iterator[StartEdge]:
-    """Start servers; each ends with the test."""
+def run_edges(home: Path) -> Iterator[StartEdge]:
+    """Yield a function that starts servers; end them all afterwards."""
     running: list[tuple[EdgeServer, threading.Thread]] = []
 
     def start(
         *,
         store: AccessStore | None = None,
         call: Callable[[str, Mapping[str, Any]], dict[str, Any]] = answer_offline,
+        peppers: PepperRing = PEPPERS,
         **changes: Any,
     ) -> RunningEdge:
-        settings = Settings(home=tmp_path, port=0, **changes)
+        settings = Settings(home=home, port=0, **changes)
         access_store = store or MemoryAccessStore()
-        access = Access(access_store, PEPPERS, settings, RealClock())
+        access = Access(access_store, peppers, settings, RealClock())
         ready = {"database": True}
         app = create_app(EdgeServices(settings, access, OPERATIONS, call, "Test records.", PUBLIC_FILES, lambda: ready))
         listener = bind(settings)
@@ -74,16 +75,31 @@ def start_edge(tmp_path: Path) -> Iterator[StartEdge]:
         thread.start()
         assert started.wait(10)
         running.append((server, thread))
-        return RunningEdge(port, app, server, access, access_store, ready)
+        return RunningEdge(port, app, server, thread, access, access_store, ready)
 
     yield start
-    for server, thread in running:
+    for server, _ in running:
         server.stop()
+    for _, thread in running:
         thread.join(15)
         assert not thread.is_alive()
 
 
 @pytest.fixture
-def edge(start_edge: StartEdge) -> RunningEdge:
-    """One server with the default settings."""
+def start_edge(tmp_path: Path) -> Iterator[StartEdge]:
+    """Start servers; each ends with the test."""
+    yield from run_edges(tmp_path)
+
+
+@pytest.fixture
+def fresh_edge(start_edge: StartEdge) -> RunningEdge:
+    """A server of the test's own with the default settings."""
     return start_edge()
+
+
+@pytest.fixture(scope="module")
+def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningEdge]:
+    """One server for all tests of a file that leave nothing behind."""
+    edges = run_edges(tmp_path_factory.mktemp("edge"))
+    yield next(edges)()
+    next(edges, None)

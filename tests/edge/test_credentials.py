@@ -1,0 +1,140 @@
+"""Keys at the door: a bad one is never a guest, and all bad ones look the same."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.edge.wire import answer, call_tool, http_post, message, post, raw, status_of, tool_answer
+
+SEARCH = {"query": "react list keys"}
+
+
+@pytest.fixture
+def keyed(fresh_edge):
+    """A server that knows one key, and the key."""
+    key = fresh_edge.access.mint()
+    fresh_edge.store.add_key(key)
+    return fresh_edge, key.text
+
+
+def bad_forms(key: str, unknown: str, revoked: str, other_kind: str) -> dict[str, list[str]]:
+    """Return header lines that present something which is not a valid key."""
+    wrong_secret = key[:22] + ("A" if key[22] != "A" else "B") + key[23:]
+    return {
+        "empty": ["Authorization: "],
+        "scheme only": ["Authorization: Bearer"],
+        "scheme and blank": ["Authorization: Bearer "],
+        "no scheme": [f"Authorization: {key}"],
+        "Basic": ["Authorization: Basic a2I6a2I="],
+        "Basic with the key": [f"Authorization: Basic {key}"],
+        "Token": [f"Authorization: Token {key}"],
+        "two blanks": [f"Authorization: Bearer  {key}"],
+        "tab": [f"Authorization: Bearer\t{key}"],
+        "trailing blank": [f"Authorization: Bearer {key} "],
+        "trailing tab": [f"Authorization: Bearer {key}\t"],
+        "comma list": [f"Authorization: Bearer {key}, Bearer {key}"],
+        "two headers": [f"Authorization: Bearer {key}", f"Authorization: Bearer {key}"],
+        "two headers, one empty": [f"Authorization: Bearer {key}", "Authorization: "],
+        "quoted": [f'Authorization: Bearer "{key}"'],
+        "template left in": ["Authorization: Bearer ${input:chatctx-key}"],
+        "undefined": ["Authorization: Bearer undefined"],
+        "upper case": [f"Authorization: Bearer {key.upper()}"],
+        "lower case": [f"Authorization: Bearer {key.lower()}"],
+        "cut": [f"Authorization: Bearer {key[:-1]}"],
+        "too long": [f"Authorization: Bearer {key}0"],
+        "very long": ["Authorization: Bearer kb_live_" + "a" * 8000],
+        "bad checksum": [f"Authorization: Bearer {wrong_secret}"],
+        "not ASCII": ["Authorization: Bearer kb_live_\xe9\xe9\xe9"],
+        "unknown key": [f"Authorization: Bearer {unknown}"],
+        "revoked key": [f"Authorization: Bearer {revoked}"],
+        "unknown test key": [f"Authorization: Bearer {other_kind}"],
+    }
+
+
+def test_every_bad_credential_gets_the_same_401_and_costs_no_guest_unit(keyed):
+    edge, key = keyed
+    revoked = edge.access.mint()
+    edge.store.add_key(revoked)
+    edge.store.revoke(revoked.key_id)
+    forms = bad_forms(key, edge.access.mint().text, revoked.text, edge.access.mint("test").text)
+    assert len(forms) >= 25
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"ab"}}}'
+    answers = set()
+    for name, lines in forms.items():
+        response = raw(edge.port, http_post(edge.port, body, *lines))
+        head, _, content = response.partition(b"\r\n\r\n")
+        assert status_of(response) == 401, name
+        assert b'www-authenticate: Bearer realm="chatctx", error="invalid_token"' in head
+        assert b"x-guest-quota" not in head
+        answers.add(content)
+    assert len(answers) == 1
+    assert edge.store.calls["take"] == 0
+    assert edge.store.calls["find_key"] == 3
+
+
+@pytest.mark.parametrize("query", ["access_token=x", "ACCESS_TOKEN=x", "a=b&access_token=", "access%5Ftoken=x"])
+def test_a_token_in_the_address_is_a_bad_credential(edge, query):
+    assert post(f"{edge.endpoint}?{query}", message("ping")).status_code == 401
+
+
+def test_the_challenge_leads_into_no_oauth_flow(edge):
+    response = post(edge.endpoint, message("ping"), authorization="Bearer x")
+    assert "resource_metadata" not in response.headers["www-authenticate"]
+    assert answer(response)["id"] == 1
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_a_valid_key_is_served_without_guest_headers(keyed, scheme):
+    edge, key = keyed
+    response = call_tool(edge.endpoint, "search_knowledge", SEARCH, authorization=f"{scheme} {key}")
+    assert tool_answer(response)[0] is False
+    assert "x-guest-quota-limit" not in response.headers
+
+
+def test_the_rule_holds_for_every_message(keyed):
+    edge, key = keyed
+    for body in (
+        message("initialize"),
+        message("tools/list"),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ):
+        assert post(edge.endpoint, body, authorization="Bearer nonsense").status_code == 401
+    stream = {"accept": "text/event-stream"}
+    assert httpx.get(edge.endpoint, headers={**stream, "authorization": "Bearer nonsense"}).status_code == 401
+    with httpx.stream("GET", edge.endpoint, headers={**stream, "authorization": f"Bearer {key}"}) as opened:
+        assert opened.status_code == 200
+
+
+def test_guests_can_be_shut_out(start_edge):
+    edge = start_edge(guest_access=False)
+    key = edge.access.mint()
+    edge.store.add_key(key)
+    assert post(edge.endpoint, message("initialize")).status_code == 401
+    assert call_tool(edge.endpoint, "search_knowledge", SEARCH, authorization=f"Bearer {key.text}").status_code == 200
+
+
+def test_a_revoked_key_ends_with_the_next_call(keyed):
+    edge, key = keyed
+    bearer = f"Bearer {key}"
+    assert call_tool(edge.endpoint, "search_knowledge", SEARCH, authorization=bearer).status_code == 200
+    edge.store.revoke(key.split("_")[2])
+    assert call_tool(edge.endpoint, "search_knowledge", SEARCH, authorization=bearer).status_code == 401
+
+
+def test_a_key_cannot_be_checked_while_the_database_is_away(keyed):
+    """503 and come back: an agent that sees 401 throws its key away."""
+    edge, key = keyed
+    edge.store.down = True
+    for body in (message("initialize"), message("tools/call", {"name": "search_knowledge", "arguments": SEARCH})):
+        response = post(edge.endpoint, body, authorization=f"Bearer {key}")
+        assert response.status_code == 503
+        assert int(response.headers["retry-after"]) >= 1
+    edge.store.down = False
+    assert post(edge.endpoint, message("ping"), authorization=f"Bearer {key}").status_code == 200
+
+
+def test_a_guest_needs_no_database_to_shake_hands(fresh_edge):
+    fresh_edge.store.down = True
+    assert post(fresh_edge.endpoint, message("tools/list")).status_code == 200
+    assert not fresh_edge.store.calls

@@ -1,0 +1,248 @@
+"""What a request must satisfy before anyone reads what it asks."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from app.contract import BODY_MAX_BYTES
+from tests.edge.wire import answer, http_post, message, post, raw, status_of
+
+PING = message("ping")
+
+
+def ping_from(edge, **headers):
+    return post(edge.endpoint, PING, **headers)
+
+
+HOSTS = [
+    ("127.0.0.1:{port}", 200),
+    ("localhost:{port}", 200),
+    ("LOCALHOST:{port}", 200),
+    ("[::1]:{port}", 200),
+    ("kb.example.com", 200),
+    ("KB.Example.com", 200),
+    ("kb.example.com:443", 200),
+    ("internal:9000", 200),
+    ("127.0.0.1", 403),
+    ("localhost", 403),
+    ("127.0.0.1:1", 403),
+    ("kb.example.com:80", 403),
+    ("kb.example.com.", 403),
+    ("evil.kb.example.com", 403),
+    ("kb.example.com.evil.net", 403),
+    ("internal", 403),
+    ("internal:9001", 403),
+    ("user@127.0.0.1:{port}", 403),
+    ("127.0.0.1:{port}@evil.net", 403),
+    ("evil.net", 403),
+    ("127.0.0.1:{port}, evil.net", 403),
+    ("0.0.0.0:{port}", 403),
+    ("[::]:{port}", 403),
+    ("127.1:{port}", 403),
+    ("", 403),
+]
+
+
+def test_only_known_hosts_are_answered(start_edge):
+    edge = start_edge(public_url="https://kb.example.com", allowed_hosts=("internal:9000",))
+    seen = {host: ping_from(edge, host=host.format(port=edge.port)).status_code for host, _ in HOSTS}
+    assert seen == dict(HOSTS)
+
+
+ORIGINS = [
+    ("http://127.0.0.1:{port}", 200),
+    ("http://localhost:{port}", 200),
+    ("http://[::1]:{port}", 200),
+    ("https://kb.example.com", 200),
+    ("https://app.example.org", 200),
+    ("https://localhost:{port}", 403),
+    ("http://localhost:1", 403),
+    ("http://localhost", 403),
+    ("http://kb.example.com", 403),
+    ("https://kb.example.com.evil.net", 403),
+    ("https://evil.net", 403),
+    ("https://app.example.org:8443", 403),
+    ("https://app.example.org/", 403),
+    ("null", 403),
+    ("", 403),
+    ("*", 403),
+    ("file://", 403),
+]
+
+
+def test_only_known_browser_origins_may_call(start_edge):
+    edge = start_edge(public_url="https://kb.example.com", allowed_origins=("https://app.example.org",))
+    seen = {}
+    for origin, _ in ORIGINS:
+        response = ping_from(edge, origin=origin.format(port=edge.port))
+        seen[origin] = response.status_code
+        allowed = response.headers.get("access-control-allow-origin")
+        assert allowed == (origin.format(port=edge.port) if response.status_code == 200 else None)
+    assert seen == dict(ORIGINS)
+
+
+def test_a_program_without_an_origin_is_served(edge):
+    assert ping_from(edge).status_code == 200
+
+
+def test_a_refusal_says_what_to_do_and_not_what_was_sent(edge):
+    response = ping_from(edge, host="evil-canary.net")
+    assert "CHATCTX_ALLOWED_HOSTS" in answer(response)["error"]["message"]
+    assert "canary" not in response.text
+
+
+def test_a_preflight_is_answered_before_any_credentials(start_edge):
+    edge = start_edge(allowed_origins=("https://app.example.org",), guest_access=False)
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,mcp-name"}
+    allowed = httpx.options(edge.endpoint, headers={"Origin": "https://app.example.org", **asked})
+    assert allowed.status_code == 204
+    assert allowed.content == b""
+    assert allowed.headers["access-control-allow-origin"] == "https://app.example.org"
+    assert "mcp-protocol-version" in allowed.headers["access-control-allow-headers"]
+    assert "origin" in allowed.headers["vary"]
+    assert "x-guest-quota-remaining" in allowed.headers["access-control-expose-headers"]
+    assert httpx.options(edge.endpoint, headers={"Origin": "https://evil.net", **asked}).status_code == 403
+    assert httpx.options(edge.endpoint).status_code == 405
+
+
+@pytest.mark.parametrize("method", ["DELETE", "PUT", "PATCH", "HEAD", "TRACE", "GET"])
+def test_other_methods_are_told_which_there_are(edge, method):
+    response = httpx.request(method, edge.endpoint)
+    assert response.status_code == 405
+    assert "POST" in response.headers["allow"]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/%6dcp"])
+def test_the_endpoint_has_no_redirects(edge, path):
+    assert post(edge.url + path, PING).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-authorization-server/mcp",
+        "/register",
+        "/sse",
+        "/mcp/x",
+    ],
+)
+def test_what_is_not_here_is_a_plain_404(edge, path):
+    for response in (httpx.get(edge.url + path), httpx.post(edge.url + path, json={})):
+        assert response.status_code == 404
+        assert "www-authenticate" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("application/json", 200),
+        ("Application/JSON; charset=UTF-8", 200),
+        ('application/json;charset="utf-8"', 200),
+        ("application/json; charset=utf-16", 415),
+        ("text/plain", 415),
+        ("application/json-rpc", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("", 415),
+    ],
+)
+def test_a_body_is_json(edge, content_type, status):
+    assert ping_from(edge, content_type=content_type).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("encoding", "status"), [("identity", 200), ("gzip", 415), ("br", 415), ("identity, gzip", 415)]
+)
+def test_a_body_is_not_compressed(edge, encoding, status):
+    assert ping_from(edge, content_encoding=encoding).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("application/json, text/event-stream", 200),
+        ("text/event-stream", 200),
+        ("TEXT/Event-Stream;charset=utf-8", 200),
+        ("*/*", 200),
+        ("text/*", 200),
+        ("application/json;q=0.9, text/event-stream;q=0.1", 200),
+        ("application/json", 406),
+        ("text/event-stream;q=0", 406),
+        ("text/event-stream; q=0.000", 406),
+        ("text/html", 406),
+        ("", 406),
+    ],
+)
+def test_the_answer_must_be_readable_for_the_caller(edge, accept, status):
+    response = ping_from(edge, accept=accept)
+    assert response.status_code == status
+    if status == 406:
+        assert "Accept: application/json, text/event-stream" in answer(response)["error"]["message"]
+
+
+def test_a_body_has_at_most_64_kib(edge):
+    def padded(size: int) -> bytes:
+        body = json.dumps(PING).encode()
+        return body + b" " * (size - len(body))
+
+    assert post(edge.endpoint, padded(BODY_MAX_BYTES)).status_code == 200
+    too_much = post(edge.endpoint, padded(BODY_MAX_BYTES + 1))
+    assert too_much.status_code == 413
+    assert too_much.headers["connection"] == "close"
+
+
+def test_a_body_without_a_declared_length_is_counted_as_it_comes(edge):
+    def chunks():
+        for _ in range(70):
+            yield b" " * 1024
+
+    response = httpx.post(
+        edge.endpoint, content=chunks(), headers={"content-type": "application/json", "accept": "text/event-stream"}
+    )
+    assert response.status_code == 413
+
+
+def test_headers_are_bounded(edge):
+    assert status_of(raw(edge.port, http_post(edge.port, b"{}", "X-Long: " + "a" * 17_000))) == 431
+    assert status_of(raw(edge.port, http_post(edge.port, b"{}", *(f"X-{n}: a" for n in range(70))))) == 431
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ("Host: 127.0.0.1", 400),
+        ("Content-Type: application/json", 400),
+        ("Content-Length: 1", 400),
+        ("Transfer-Encoding: chunked", 400),
+        ("Mcp-Method: ping\r\nMcp-Method: ping", 400),
+        ("Mcp-Protocol-Version: 2025-06-18\r\nMcp-Protocol-Version: 2025-06-18", 400),
+        ("Origin: http://localhost\r\nOrigin: http://localhost", 400),
+        ("Authorization: Bearer a\r\nAuthorization: Bearer b", 401),
+        (" folded: yes", 400),
+        ("bad name: x", 400),
+    ],
+)
+def test_two_readings_of_a_header_are_none(edge, header, status):
+    """Smuggling lives on requests that two servers read differently."""
+    assert status_of(raw(edge.port, http_post(edge.port, json.dumps(PING).encode(), header))) == status
+
+
+def test_bare_line_feeds_are_no_http(edge):
+    assert status_of(raw(edge.port, http_post(edge.port, b"{}").replace(b"\r\n", b"\n"))) == 400
+
+
+def test_white_space_around_a_value_does_not_belong_to_it(edge):
+    body = json.dumps(PING).encode()
+    request = http_post(edge.port, body, "Mcp-Protocol-Version:   2025-06-18  \t")
+    assert status_of(raw(edge.port, request)) == 200
+
+
+def test_a_websocket_is_not_opened(edge):
+    upgrade = (
+        f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    assert status_of(raw(edge.port, upgrade.encode(), wait=1)) == 405

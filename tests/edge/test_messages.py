@@ -1,0 +1,165 @@
+"""The JSON-RPC envelope: one message, one meaning, and an answer that can be matched to it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.transports import strictjson
+from tests.edge.wire import answer, message, post
+
+PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+def nested(depth: int) -> str:
+    """Return a ping whose deepest value is `depth` containers down."""
+    inner = "[" * (depth - 2) + "]" * (depth - 2)
+    return f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{inner}}}}}'
+
+
+NOT_STRICT = [
+    ("empty", b""),
+    ("not JSON", b"hello"),
+    ("cut", PING[:-1].encode()),
+    ("two values", (PING + PING).encode()),
+    ("byte-order mark", b"\xef\xbb\xbf" + PING.encode()),
+    ("UTF-16", PING.encode("utf-16")),
+    ("UTF-32", PING.encode("utf-32")),
+    ("not UTF-8", PING.replace("ping", "p\xff").encode("latin-1")),
+    ("NaN", b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}'),
+    ("Infinity", b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":-Infinity}}'),
+    ("overflowing float", b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e999}}'),
+    ("65-bit integer", b'{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}'),
+    ("10^5 digits", b'{"jsonrpc":"2.0","id":' + b"9" * 50_000 + b',"method":"ping"}'),
+    ("name twice", b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}'),
+    ("escaped name twice", b'{"jsonrpc":"2.0","id":1,"method":"ping","meth\\u006fd":"tools/call"}'),
+    ("name twice inside", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}'),
+    ("name twice in arguments", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"a":1,"a":2}}}'),
+    ("NUL in the method", b'{"jsonrpc":"2.0","id":1,"method":"pi\\u0000ng"}'),
+    ("NUL in the id", b'{"jsonrpc":"2.0","id":"\\u0000","method":"ping"}'),
+    ("lone surrogate in the id", b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}'),
+    ("lone surrogate in a name", b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"\\udfff":1}}'),
+    ("25 deep", nested(25).encode()),
+    ("30,000 deep", nested(30_000).encode()),
+    ("bare control character", b'{"jsonrpc":"2.0","id":"\x01","method":"ping"}'),
+    ("single quotes", b"{'jsonrpc':'2.0'}"),
+    ("comment", b"/* */" + PING.encode()),
+]
+
+
+def test_what_two_parsers_could_read_differently_gets_one_fixed_answer(edge):
+    """Whatever is wrong: 400 in the same words, at once, and nothing of what was sent."""
+    bodies = set()
+    for _, body in NOT_STRICT:
+        started = time.perf_counter()
+        response = post(edge.endpoint, body)
+        assert response.status_code == 400, body[:80]
+        assert time.perf_counter() - started < 1
+        bodies.add(response.text)
+    (only,) = bodies
+    assert json.loads(only)["error"]["code"] == -32700
+    assert json.loads(only)["id"] is None
+
+
+def test_deep_enough_is_deep_enough(edge):
+    assert post(edge.endpoint, nested(24).encode()).status_code == 200
+
+
+NOT_ONE_MESSAGE = [
+    ([message("ping")], None),
+    ([], None),
+    ([message("ping")] * 10, None),
+    (None, None),
+    ("ping", None),
+    (7, None),
+    ({}, None),
+    ({"id": 7}, 7),
+    ({"id": 7, "method": "ping"}, 7),
+    ({"jsonrpc": "1.0", "id": 7, "method": "ping"}, 7),
+    ({"jsonrpc": 2.0, "id": "a", "method": "ping"}, "a"),
+    ({"jsonrpc": "2.0", "id": 7}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "method": 7}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "method": None}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "method": "ping", "params": None}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "method": "ping", "result": {}}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "result": {}, "error": {}}, 7),
+    ({"jsonrpc": "2.0", "result": {}}, None),
+    ({"jsonrpc": "2.0", "id": None, "method": "ping"}, None),
+    ({"jsonrpc": "2.0", "id": True, "method": "ping"}, None),
+    ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, None),
+    ({"jsonrpc": "2.0", "id": [], "method": "ping"}, None),
+    ({"jsonrpc": "2.0", "id": {}, "method": "ping"}, None),
+    ({"jsonrpc": "2.0", "id": "x" * 201, "method": "ping"}, None),
+]
+
+
+@pytest.mark.parametrize(("body", "request_id"), NOT_ONE_MESSAGE, ids=lambda value: json.dumps(value)[:40])
+def test_what_is_not_one_message_is_refused_under_its_own_id(edge, body, request_id):
+    response = post(edge.endpoint, body)
+    assert response.status_code == 400
+    assert answer(response)["error"]["code"] == -32600
+    assert answer(response)["id"] == request_id
+
+
+def test_a_batch_is_told_that_it_is_one(edge):
+    assert "batches" in post(edge.endpoint, [message("ping")]).text
+
+
+@pytest.mark.parametrize("request_id", [0, 1, -1, 2**63 - 1, "", "a", "ünï", "x" * 200])
+def test_an_id_comes_back_as_it_was(edge, request_id):
+    assert answer(post(edge.endpoint, message("ping", request_id=request_id)))["id"] == request_id
+
+
+@pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled", "tools/call", "unheard/of"])
+def test_a_notification_is_taken_without_a_word(edge, method):
+    response = post(edge.endpoint, {"jsonrpc": "2.0", "method": method, "params": {"name": "search_knowledge"}})
+    assert response.status_code == 202
+    assert response.content == b""
+    assert response.headers["content-length"] == "0"
+    assert "content-type" not in response.headers
+    assert not edge.store.calls
+
+
+def test_a_response_nobody_asked_for_is_taken_or_refused_as_each_protocol_says(edge):
+    response = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert post(edge.endpoint, response).status_code == 202
+    assert post(edge.endpoint, response, mcp_protocol_version="2026-07-28").status_code == 400
+
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(), children, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(JSON_VALUES)
+def test_plain_json_is_read_as_it_is(value):
+    """Strict is not narrow: whatever is proper JSON without NUL comes through unchanged."""
+    text = json.dumps(value)
+    if "\\u0000" not in text:
+        assert strictjson.parse(text.encode()) == value
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_bytes_break_the_reader(body):
+    try:
+        strictjson.parse(body)
+    except strictjson.NotStrict as refused:
+        assert refused.__class__ is strictjson.NotStrict  # noqa: PT017 - nothing else may come out
+
+
+@given(JSON_VALUES)
+def test_arguments_may_hold_text_that_the_rest_may_not(value):
+    """NUL and lone surrogates in arguments are for the tool to refuse by name."""
+    around = {"params": {"arguments": {"query": "\0", "more": [value, "\ud800"]}}}
+    assert strictjson.parse(json.dumps(around).encode()) == around
