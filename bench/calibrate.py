@@ -2,9 +2,10 @@
 
     .venv/bin/python -m bench.calibrate [--questions FILE]
 
-The questions are real needs in the words people used in public issues, with questions about other subjects as negatives; they are not part
-of this repository. `bench/needs.json` says which record answers which need. Near-topic negatives are made by taking a question's own
-records out of what was found: whatever still passes the gate is a false answer about a neighbouring subject.
+The questions are real needs in the words people used in public issues, with questions about other subjects as
+negatives; they are not part of this repository. `bench/needs.json` says which record answers which need. Near-topic
+negatives are made by taking a question's own records out of what was found: whatever still passes the gate is a false
+answer about a neighbouring subject.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def print_gate(corpus: Corpus, questions: Sequence[Question]) -> None:
             answerable,
             lambda entry, question: entry.candidate.slug not in question.answers,
         ),
-        ("false answer to another subject", others, lambda entry, question: True),
+        ("false answer to another subject", others, lambda _, __: True),
     ]
     print("\nrelevance gate | technologies | share of questions")
     for label, asked, counts in rows:
