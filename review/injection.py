@@ -60,7 +60,7 @@ AGENT_ORDERS = _trap(
 )
 TOOL_BAIT = _trap(
     "bait for a tool call",
-    r"\b(?:call|invoke|trigger)\s+(?:the\s+|your\s+|any\s+)?[`\w.-]+\s+(?:tool|function)\b",
+    r"\b(?:call|invoke|trigger)\s+(?:the\s+|your\s+|any\s+)?[`\w.-]+\s+tool\b",
     r"\b(?:use|with)\s+your\s+(?:\w+\s+)?tools?\b",
     r"\b(?:search_knowledge|get_guidance|submit_feedback)\b|\btools/call\b",
     r"\b(?:make|issue|emit)\s+a\s+tool\s+call\b",

@@ -8,11 +8,15 @@ from app.record import AppliesTo
 from app.versions import Verdict, judge_version
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_BOUND = re.compile(r"([<>]=?)\s*v?(\d+(?:\.\d+)*)")
 _FAR = 99_999
 
 
 def is_satisfiable(entry: AppliesTo) -> bool:
     """Tell whether any version meets the constraint; one without a constraint is met by all."""
+    alternatives = (entry.version_constraint or "").split("||")
+    if all(_contradicts_itself(alternative) for alternative in alternatives):
+        return False
     return any(_holds(point, entry) for point in _points(entry))
 
 
@@ -30,6 +34,21 @@ def _holds(point: str, entry: AppliesTo) -> bool:
     if entry.version_constraint is None or entry.scheme is None:
         return True
     return judge_version(point, entry.version_constraint, entry.scheme) is Verdict.SATISFIED
+
+
+def _contradicts_itself(alternative: str) -> bool:
+    """Tell `>=18 <17`, which the range library reads as a union: nothing lies above the one and below the other."""
+    bounds = [(match[1], _parts(match[2])) for match in _BOUND.finditer(alternative)]
+    lows = [(parts, operator == ">") for operator, parts in bounds if operator.startswith(">")]
+    highs = [(parts, operator == "<") for operator, parts in bounds if operator.startswith("<")]
+    if not lows or not highs:
+        return False
+    (low, above), (high, below) = max(lows), min(highs, key=lambda bound: (bound[0], not bound[1]))
+    return low > high or (low == high and (above or below))
+
+
+def _parts(text: str) -> tuple[int, ...]:
+    return tuple(([int(part) for part in text.split(".")] + [0, 0, 0])[:3])
 
 
 def _points(*entries: AppliesTo) -> list[str]:

@@ -14,7 +14,7 @@ _QUOTABLE_LIST = """
     0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause CC0-1.0 CC-BY-3.0 CC-BY-4.0 ISC MIT MIT-0 MPL-2.0 OGL-UK-3.0
     PostgreSQL PSF-2.0 Python-2.0 Unicode-3.0 Unlicense LicenseRef-Public-Domain LicenseRef-US-Public-Domain
 """
-# Text under these may be cited and told in our own words, never quoted: share-alike, no-derivatives, or terms of their own.
+# Text under these may be cited and told in our own words, never quoted: share-alike, no-derivatives, own terms.
 _PARAPHRASE_ONLY_LIST = """
     CC-BY-ND-4.0 CC-BY-SA-2.5 CC-BY-SA-3.0 CC-BY-SA-4.0 GFDL-1.3-only GPL-2.0-only GPL-3.0-only LGPL-2.1-only
     LGPL-3.0-only LGPL-3.0-or-later IETF-Trust LicenseRef-Ecma LicenseRef-GitHub-Terms LicenseRef-HashiCorp
@@ -31,7 +31,7 @@ _ALLOWED = _QUOTABLE | frozenset(name.casefold() for name in PARAPHRASE_ONLY)
 def check(record: Record, context: Context) -> Iterator[Finding]:
     """Every source has a licence on the list, and a quote only comes from one that may be quoted."""
     for place, source in enumerate(record.sources, start=1):
-        names = frozenset(re.split(r" (?:OR|AND) ", source.licence.casefold()))
+        names = frozenset(name.casefold() for name in re.split(r" (?:OR|AND) ", source.licence))
         yield from _licence_findings(place, source, names)
         yield from _disagreement(place, source, names, context)
 

@@ -26,9 +26,9 @@ _OF_FAMILY = {
 _NUMBERED = frozenset({"postgresql", "kubernetes", "docker", "redis", "git", "wcag", "aria", "mysql", "sql", "nginx"})
 
 _NUMBER = r"v?\d{1,4}(?:\.\d{1,4}){0,2}"
-_NOT_A_QUANTITY = r"(?!\s*(?:%|px|ms|s\b|KB|MB|GB|bytes|to\b|-))"
+_NOT_A_QUANTITY = r"(?!\s*(?:%|px|ms|s\b|KB|MB|GB|bytes|to\b|of\b|-))"
 _SINCE = re.compile(
-    r"\b(?:since|from|as of|starting (?:with|in)|requires?|introduced in|added in|removed in)\s+(?:version\s+)?"
+    r"\b(?i:since|from|as of|starting (?:with|in)|requires?|introduced in|added in|removed in)\s+(?:version\s+)?"
     rf"(?P<name>[A-Za-z][\w.-]*(?: [A-Z][\w.]*)?\s+)?(?:version\s+)?{_NUMBER}\b{_NOT_A_QUANTITY}"
 )
 _ONWARD = re.compile(
