@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 import click
@@ -19,15 +20,20 @@ _EXPLAINED = ("place", "slug", "score", "words", "meaning", "coverage", "margin"
 _TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you know it: React==18.2. Repeatable."
 
 
+def _choice(*members: StrEnum) -> click.Choice[str]:
+    """Offer the contract's own words; click would take an enum's Python names."""
+    return click.Choice([member.value for member in members])
+
+
 @click.command()
 @click.argument("query")
 @click.option("-t", "--technology", "technologies", multiple=True, help=_TECHNOLOGY_HELP)
 @click.option(
-    "--topic", "topics", multiple=True, type=click.Choice(list(Topic)), help="Topic of the decision. Repeatable."
+    "--topic", "topics", multiple=True, type=_choice(*Topic), help="Topic of the decision. Repeatable."
 )
-@click.option("--task", "task_type", type=click.Choice(list(TaskType)), help="What you are doing.")
+@click.option("--task", "task_type", type=_choice(*TaskType), help="What you are doing.")
 @click.option("-n", "--max-results", type=int, help="Most results.")
-@click.option("--detail", type=click.Choice([Detail.BRIEF, Detail.STANDARD]), help="How much of each record.")
+@click.option("--detail", type=_choice(Detail.BRIEF, Detail.STANDARD), help="How much of each record.")
 @click.option("--budget", "token_budget", type=int, help="Most tokens the answer may take.")
 @click.option("--explain", is_flag=True, help="Show how every candidate was judged.")
 @json_option
@@ -60,7 +66,7 @@ def search(
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True)
-@click.option("--detail", type=click.Choice([Detail.BRIEF, Detail.FULL]), default=Detail.FULL, show_default=True)
+@click.option("--detail", type=_choice(Detail.BRIEF, Detail.FULL), default=Detail.FULL, show_default=True)
 @json_option
 @click.pass_obj
 @reports_errors
@@ -80,7 +86,7 @@ def get(runtime: Runtime, ids: tuple[str, ...], detail: str, as_json: bool) -> N
 
 
 @click.command()
-@click.argument("category", type=click.Choice(list(FeedbackCategory)))
+@click.argument("category", type=_choice(*FeedbackCategory))
 @click.option("--record", help="Slug or id it is about.")
 @click.option("--comment", help="What is wrong or missing.")
 @json_option
