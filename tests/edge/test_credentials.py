@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import httpx
 import pytest
 
@@ -59,7 +61,7 @@ def test_every_bad_credential_gets_the_same_401_and_costs_no_guest_unit(keyed):
     edge.store.revoke(revoked.key_id)
     forms = bad_forms(key, edge.access.mint().text, revoked.text, edge.access.mint("test").text)
     assert len(forms) >= 25
-    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"ab"}}}'
+    body = json.dumps(message("tools/call", {"name": "search_knowledge", "arguments": SEARCH})).encode()
     answers = set()
     for name, lines in forms.items():
         response = raw(edge.port, http_post(edge.port, body, *lines))
