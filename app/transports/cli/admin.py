@@ -38,7 +38,10 @@ def doctor(runtime: Runtime, as_json: bool) -> None:
     if as_json:
         print_json([as_dict(finding) for finding in findings])
     else:
-        rows = [(finding.state, finding.name, f"{finding.found}; {finding.remedy}" if finding.remedy else finding.found) for finding in findings]
+        rows = [
+            (finding.state, finding.name, "; ".join(filter(None, (finding.found, finding.remedy))))
+            for finding in findings
+        ]
         print_table(("state", "what", "found"), rows)
     if any(finding.state == "broken" for finding in findings):
         raise SystemExit(EXIT_REFUSED)

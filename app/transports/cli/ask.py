@@ -28,9 +28,7 @@ def _choice(*members: StrEnum) -> click.Choice[str]:
 @click.command()
 @click.argument("query")
 @click.option("-t", "--technology", "technologies", multiple=True, help=_TECHNOLOGY_HELP)
-@click.option(
-    "--topic", "topics", multiple=True, type=_choice(*Topic), help="Topic of the decision. Repeatable."
-)
+@click.option("--topic", "topics", multiple=True, type=_choice(*Topic), help="Topic of the decision. Repeatable.")
 @click.option("--task", "task_type", type=_choice(*TaskType), help="What you are doing.")
 @click.option("-n", "--max-results", type=int, help="Most results.")
 @click.option("--detail", type=_choice(Detail.BRIEF, Detail.STANDARD), help="How much of each record.")
@@ -66,7 +64,7 @@ def search(
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True)
-@click.option("--detail", type=_choice(Detail.BRIEF, Detail.FULL), default=Detail.FULL, show_default=True)
+@click.option("--detail", type=_choice(Detail.BRIEF, Detail.FULL), default=Detail.FULL.value, show_default=True)
 @json_option
 @click.pass_obj
 @reports_errors
