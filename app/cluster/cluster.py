@@ -98,7 +98,8 @@ class Cluster:
                     self._bring_up(server)
                 except BaseException:
                     hold.release()
-                    self._stop_if_unused(server)
+                    # One that just crashed does not always heed the polite request.
+                    self._stop_if_unused(server, patience=3.0)
                     raise
                 self._hold = hold
             self._process = os.getpid()
@@ -209,9 +210,9 @@ class Cluster:
             prove_pgvector(sockets, passwords, server.layout.log)
 
     @staticmethod
-    def _stop_if_unused(server: Server) -> None:
+    def _stop_if_unused(server: Server, *, patience: float = 20.0) -> None:
         if not is_held(server.layout.holders):
-            server.stop()
+            server.stop(patience=patience)
 
     def _is_well(self) -> bool:
         """Look at the process, its own word and its socket: each can go without the others."""

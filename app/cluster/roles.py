@@ -10,10 +10,13 @@ import psycopg
 from psycopg import sql
 
 from app.cluster.address import APP, DATABASE, OWNER, PORT, SUPERUSER
+from app.cluster.postmaster import wait_until
 from app.cluster.serverlog import tail
 from app.errors import ClusterError
 
 _CONNECT_SECONDS = 10
+_LOG_SECONDS = 3
+_PROOF = "SELECT '[1,2]'::vector <=> '[2,1]'::vector"
 _ILLEGAL_INSTRUCTION = "signal 4"
 # The migrations grant what a server may do to this role. It is made here, because neither login may make roles.
 _SERVER_ROLE = "chatctx_server"
@@ -69,9 +72,10 @@ def prove_pgvector(sockets: Path, passwords: Mapping[str, str], log: Path) -> No
     """
     try:
         with _superuser(sockets, passwords, DATABASE) as connection:
-            connection.execute("SELECT '[1,2]'::vector <=> '[2,1]'::vector")
+            connection.execute(_PROOF)
     except ClusterError as error:
-        if _ILLEGAL_INSTRUCTION not in tail(log):
+        # The client hears of it before the log does.
+        if not wait_until(lambda: _ILLEGAL_INSTRUCTION in tail(log), _LOG_SECONDS):
             raise
         raise ClusterError(
             "This processor cannot run the embedded pgvector, which needs AVX2 on x86-64 and SVE on Linux on ARM. "

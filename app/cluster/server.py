@@ -101,7 +101,7 @@ class Server:
                 return None
             raise
 
-    def stop(self, *, patience: float = 60.0) -> None:
+    def stop(self, *, patience: float = 20.0) -> None:
         """Stop the server if it runs."""
         found = self.living()
         if found is not None:
@@ -205,7 +205,10 @@ class Server:
 
 
 def _system_has(locale: str) -> bool:
-    done = subprocess.run(["/usr/bin/locale", "-a"], capture_output=True, text=True, check=False, env=_ENVIRONMENT)
+    lister = shutil.which("locale", path=_ENVIRONMENT["PATH"])
+    if lister is None:
+        return False
+    done = subprocess.run([lister, "-a"], capture_output=True, text=True, check=False, env=_ENVIRONMENT)
     return locale.replace("-", "").lower() in done.stdout.replace("-", "").lower().split()
 
 
