@@ -31,8 +31,8 @@ PREPARE = unset MAKEFLAGS MFLAGS MAKELEVEL; \
 help: ## Show what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
 
-run: ## Start the server
-	@$(PREPARE) && exec .venv/bin/chatctx serve $(ARGS)
+run: ## Start PostgreSQL, publish the shipped records and serve them
+	@$(PREPARE) && exec .venv/bin/chatctx run $(ARGS)
 
 test: ## Run all tests
 	@$(PREPARE) --dev && exec .venv/bin/python -m pytest $(ARGS)

@@ -18,7 +18,7 @@ from app.cluster.address import ClusterAddress, address_of
 from app.cluster.binaries import reachable_binaries
 from app.cluster.layout import remove, settle, socket_folder
 from app.cluster.locks import Hold, exclusive, is_held
-from app.cluster.postmaster import Postmaster, has_socket, is_alive, read_pid_file
+from app.cluster.postmaster import Postmaster, collect_orphans, has_socket, is_alive, read_pid_file
 from app.cluster.roles import prove_pgvector, provide_database, verify_data_directory
 from app.cluster.server import Server
 from app.cluster.serverlog import cap_log
@@ -218,6 +218,7 @@ class Cluster:
         """Look at the process, its own word and its socket: each can go without the others."""
         layout = self._server.layout
         cap_log(layout.log)
+        collect_orphans()
         found = read_pid_file(layout.data)
         return found is not None and found.status == "ready" and is_alive(found.pid) and self._has_socket()
 

@@ -92,6 +92,18 @@ def end_orphans(data: Path, uid: int) -> None:
             _send(process.pid, signal.SIGKILL)
 
 
+def collect_orphans() -> None:
+    """Collect the ended server processes that became our children, as they do in a container where we are process 1."""
+    if os.getpid() != 1:
+        return
+    for child in psutil.Process().children():
+        try:
+            if child.name() == "postgres" and child.status() == psutil.STATUS_ZOMBIE:
+                _collect(child.pid)
+        except psutil.NoSuchProcess:
+            continue
+
+
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     """Wait for a condition, looking often; tell whether it came true in time."""
     deadline = time.monotonic() + seconds
@@ -123,7 +135,7 @@ def _orphans(data: Path, uid: int) -> Iterator[psutil.Process]:
 
 
 def _collect(pid: int) -> None:
-    """Collect an ended process that became our child, as orphans do when we are process 1 of a container."""
+    """Collect a process if it is an ended child of ours."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -209,8 +210,14 @@ def test_a_watched_server_comes_back_where_we_are_process_one(home: Path, hold: 
     for process in [*_processes(data)]:
         os.kill(process, signal.SIGKILL)
     assert wait_until(lambda: _counts(holder.uri, 7), 15)
+    assert wait_until(lambda: not _uncollected(holder.process.pid), 15)
     holder.leave()
     assert not _processes(data)
+
+
+def _uncollected(parent: int) -> list[psutil.Process]:
+    below = psutil.Process(parent).children(recursive=True)
+    return [process for process in below if process.status() == psutil.STATUS_ZOMBIE]
 
 
 def _processes(data: Path) -> list[int]:
