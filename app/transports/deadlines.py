@@ -31,6 +31,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the clock for the first byte."""
         super().connection_made(transport)
+        # uvicorn would log addresses wherever the program that runs it has attached a handler to everything.
+        self.access_log = False
         if len(self.connections) > self.MAX_CONNECTIONS:
             transport.write(_FULL)
             transport.close()

@@ -13,7 +13,7 @@ FIELDS = frozenset(
 )
 _LONGEST_VALUE = 120
 # Their messages can carry request text inside exceptions and tracebacks.
-_FOREIGN = ("mcp", "uvicorn.error", "uvicorn.asgi", "asyncio", "concurrent.futures")
+_FOREIGN = ("mcp", "mcp_types", "uvicorn", "asyncio", "anyio", "concurrent")
 
 
 def write(event: str, *, level: int = logging.INFO, **fields: str | int | float | None) -> None:
@@ -54,7 +54,8 @@ class WithoutTraceback(logging.Filter):
 
 def strip_foreign_loggers() -> None:
     """Make the libraries' loggers keep exceptions' texts to themselves."""
-    for name in _FOREIGN:
+    # One by one, because a logger's filter does not see what its children log.
+    for name in [*_FOREIGN, *(known for known in logging.root.manager.loggerDict if known.split(".")[0] in _FOREIGN)]:
         logger = logging.getLogger(name)
         if not any(isinstance(present, WithoutTraceback) for present in logger.filters):
             logger.addFilter(WithoutTraceback())

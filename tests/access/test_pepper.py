@@ -1,0 +1,112 @@
+"""The pepper: how it is kept, and that each purpose has a key of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import stat
+from pathlib import Path
+
+import pytest
+
+from app.access.pepper import PepperRing, create_peppers, hkdf, load_peppers
+from app.errors import SettingsError
+
+OLD, NEW = "11" * 32, "22" * 32
+
+
+def write(path: Path, text: str, mode: int = 0o600) -> Path:
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def test_the_first_start_makes_a_pepper_for_the_owner_alone(tmp_path):
+    path = tmp_path / "home" / "pepper"
+    ring = load_peppers(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(ring.peppers[ring.newest]) == 32
+    assert load_peppers(path) == ring
+    assert [entry.name for entry in path.parent.iterdir()] == ["pepper"]
+
+
+def test_two_first_starts_agree_on_one_pepper(tmp_path):
+    path = tmp_path / "pepper"
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        rings = pool.map(load_newest, [path] * 8)
+    assert len(set(rings)) == 1
+
+
+def load_newest(path: Path) -> bytes:
+    ring = load_peppers(path)
+    return ring.peppers[ring.newest]
+
+
+def test_a_second_creation_changes_nothing(tmp_path):
+    path = tmp_path / "pepper"
+    create_peppers(path)
+    before = path.read_bytes()
+    create_peppers(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o604, 0o602, 0o660, 0o601, 0o777])
+def test_a_pepper_that_others_can_read_or_change_is_refused(tmp_path, mode):
+    path = write(tmp_path / "pepper", f"a {OLD}\n", mode)
+    with pytest.raises(SettingsError, match="chmod 600"):
+        load_peppers(path)
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o600, 0o440, 0o640])
+def test_a_pepper_that_strangers_cannot_read_is_taken(tmp_path, mode):
+    assert load_peppers(write(tmp_path / "pepper", f"a {OLD}\n", mode)).newest == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "holds no pepper"),
+        ("# nothing\n", "holds no pepper"),
+        ("a " + "11" * 31, "at least 32 bytes"),
+        ("a xyz", "expected `<id> <hex>`"),
+        (OLD, "expected `<id> <hex>`"),
+        (f"a {OLD}\na {NEW}", "expected `<id> <hex>`"),
+    ],
+)
+def test_a_file_that_holds_no_proper_pepper_is_refused_without_being_repeated(tmp_path, text, complaint):
+    with pytest.raises(SettingsError, match=complaint) as refused:
+        load_peppers(write(tmp_path / "pepper", text))
+    assert "1111" not in refused.value.message
+
+
+def test_the_newest_comes_first_and_older_ones_stay(tmp_path):
+    ring = load_peppers(write(tmp_path / "pepper", f"# rotated in May\nnew {NEW}\nold {OLD}  # until July\n"))
+    assert ring.newest == "new"
+    assert list(ring.peppers) == ["new", "old"]
+
+
+def test_a_folder_is_no_pepper(tmp_path):
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load_peppers(tmp_path)
+
+
+def test_derivation_is_that_of_rfc_5869():
+    """Test case 1 of the RFC, of which we use the first 32 bytes."""
+    derived = hkdf(b"\x0b" * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
+    assert derived.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
+
+
+def test_each_purpose_salt_and_pepper_has_its_own_key():
+    ring = PepperRing({"new": bytes.fromhex(NEW), "old": bytes.fromhex(OLD)})
+    keys = [
+        ring.subkey("api key"),
+        ring.subkey("api key", pepper_id="old"),
+        ring.subkey("address"),
+        ring.subkey("address", salt=b"monday"),
+        ring.subkey("query"),
+        ring.subkey("feedback"),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_ring_does_not_show_its_peppers():
+    assert "\\x22" not in repr(PepperRing({"new": bytes.fromhex(NEW)}))
