@@ -12,9 +12,9 @@ from app.ports import EmbeddingModel, QueryEmbedding, Vector
 
 
 class HashingEmbedder:
-    """Implements `app.ports.Embedder` without a model: a text's vector counts its words, each hashed to a place.
+    """Implements `app.ports.Embedder` without a model: a vector counts the text's words, each hashed to a place.
 
-    Texts that share words are close, the same text always has the same vector, and nothing has to be loaded. It knows no
+    Texts that share words are close, the same text always has the same vector, nothing has to be loaded. It knows no
     meaning: use it where vectors have to be right, not good.
     """
 
@@ -34,7 +34,8 @@ class HashingEmbedder:
     def embed(self, texts: Sequence[str]) -> Vector:
         """Return float32[n, dims], rows of unit length, in the order of the texts."""
         rows = np.array([self._counts(text) for text in texts], dtype=np.float32).reshape(len(texts), self._model.dims)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Vector = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
     def question(self, text: str) -> QueryEmbedding:
         """Return the vector of a question as a search hands it to the store."""

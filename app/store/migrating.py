@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from alembic import command
 from alembic.config import Config
@@ -15,6 +16,8 @@ from app.store.engine import available, connected
 from app.store.tables import SCHEMA
 
 _SCRIPTS = Path(__file__).resolve().parents[2] / "migrations"
+# Alembic keeps the migration that is running in a global of its own. Other processes are kept out by the database.
+_ONE_AT_A_TIME = Lock()
 
 
 def upgrade(engine: Engine, *, server_login: str | None = None, revision: str = "head") -> None:
@@ -28,7 +31,7 @@ def upgrade(engine: Engine, *, server_login: str | None = None, revision: str = 
         SettingsError: the database lacks something that this login may not add; the message says what to run.
         Unavailable: the database does not answer, or another migration has run for a minute.
     """
-    with available():
+    with _ONE_AT_A_TIME, available():
         command.upgrade(configuration(engine, server_login), revision)
     # Connections from before pgvector was there do not know its types.
     engine.dispose()
@@ -36,7 +39,7 @@ def upgrade(engine: Engine, *, server_login: str | None = None, revision: str = 
 
 def downgrade(engine: Engine, revision: str) -> None:
     """Take the database back to a revision; "base" removes everything of ours but schema, extension and role."""
-    with available():
+    with _ONE_AT_A_TIME, available():
         command.downgrade(configuration(engine), revision)
 
 

@@ -95,6 +95,8 @@ def _ensure_role(connection: Connection) -> None:
 
 def _admit(connection: Connection, server_login: str | None) -> None:
     """Make the server's login a member of the role, unless it is."""
+    if server_login and not _exists(connection, "SELECT FROM pg_roles WHERE rolname = :name", server_login):
+        raise SettingsError(f"There is no login {server_login!r} for the server: have an administrator make it.")
     if _is_member(connection, server_login):
         return
     login = server_login or connection.scalar(text("SELECT current_user"))

@@ -30,8 +30,8 @@ class PublishInput:
         content_version: number of approvals of this slug, from 1.
         approved_by: who approved, as the ledger names them.
         fixtures: content of each check file by name.
-        vectors: one unit vector (float32[dims]) per part of `app.indexing.embedding_texts(record)`. None: none were made
-            this time, and those stored for the same texts are kept.
+        vectors: one unit vector (float32[dims]) per part of `app.indexing.embedding_texts(record)`. None: none were
+            made this time, and those stored for the same texts are kept.
     """
 
     record: Record

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, select, text
 
 from app.errors import InvalidInput
 from app.store.access import KeyRing, PostgresAccessStore
 from app.store.engine import server_engine
+from app.store.tables import daily_salt, quota_use
 from tests.databases import Database
 
 SUBJECT = b"s" * 32
@@ -85,17 +87,16 @@ def test_salt_is_one_for_all_servers_of_a_day(database: Database) -> None:
 
 def test_new_salt_deletes_what_is_left_of_old_days(database: Database, store: PostgresAccessStore) -> None:
     """Salts and counts are gone from the third day on; yesterday's are kept."""
+    today = datetime.now(UTC).date()
     with database.owner.begin() as connection:
         for days in (1, 2, 3, 9):
-            when = {"days": days}
-            day = "CAST(now() AT TIME ZONE 'UTC' AS date) - CAST(:days AS integer)"
-            connection.execute(text(f"INSERT INTO daily_salt VALUES ({day}, decode(repeat('ab', 32), 'hex'))"), when)
-            connection.execute(text(f"INSERT INTO quota_use VALUES ({day}, decode('abcd', 'hex'), 1)"), when)
-    today, _ = store.daily_salt()
+            connection.execute(insert(daily_salt).values(day=today - timedelta(days), salt=b"s" * 32))
+            connection.execute(insert(quota_use).values(day=today - timedelta(days), subject=SUBJECT, used=1))
+    store.daily_salt()
     with database.owner.connect() as connection:
-        for table, kept in (("daily_salt", [0, 1, 2]), ("quota_use", [1, 2])):
-            days = connection.scalars(text(f"SELECT day FROM {table}"))
-            assert sorted((today - day).days for day in days) == kept
+        for table, kept in ((daily_salt, [0, 1, 2]), (quota_use, [1, 2])):
+            left = connection.scalars(select(table.c.day))
+            assert sorted((today - day).days for day in left) == kept
 
 
 def test_key_is_found_by_its_id_with_what_the_owner_set(store: PostgresAccessStore, keys: KeyRing) -> None:

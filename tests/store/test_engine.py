@@ -119,9 +119,14 @@ def test_wrong_statement_is_a_defect_and_hides_its_parameters(database: Database
 
 def test_failed_transaction_leaves_nothing(database: Database) -> None:
     """An error inside undoes all of it."""
-    with pytest.raises(ZeroDivisionError), transaction(database.owner) as connection:
-        connection.execute(text("INSERT INTO daily_salt VALUES (current_date, decode(repeat('ab', 32), 'hex'))"))
-        raise ZeroDivisionError
+
+    def write_and_fail() -> None:
+        with transaction(database.owner) as connection:
+            connection.execute(text("INSERT INTO daily_salt SELECT current_date, decode(repeat('ab', 32), 'hex')"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_and_fail()
     with connected(database.owner) as connection:
         assert connection.scalar(text("SELECT count(*) FROM daily_salt")) == 0
 

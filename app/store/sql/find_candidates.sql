@@ -6,30 +6,51 @@ question AS (
         phraseto_tsquery(CAST('pg_catalog.english' AS regconfig), :phrase) AS phrase,
         plainto_tsquery(CAST('pg_catalog.english' AS regconfig), :phrase) AS words
 ),
-hit AS MATERIALIZED (
+-- The rarity of a term is computed once, not once for each record that holds it.
+rarity AS MATERIALIZED (
     SELECT
         posting.term,
-        entry.record_no,
-        entry.impact * ln(
-            1 + (publication.document_count - posting.document_frequency + 0.5) / (posting.document_frequency + CAST(0.5 AS float8))
-        ) AS score
+        ln(
+            1 + (CAST(publication.document_count AS float8) - posting.document_frequency + 0.5)
+            / (CAST(posting.document_frequency AS float8) + 0.5)
+        ) AS idf
     FROM posting
     CROSS JOIN publication
+),
+hit AS MATERIALIZED (
+    SELECT posting.term, entry.record_no, entry.impact * rarity.idf AS score
+    FROM posting
+    JOIN rarity USING (term)
     CROSS JOIN LATERAL unnest(posting.records, posting.impacts) AS entry (record_no, impact)
 ),
 -- Rounded, because the order in which floats are added is not ours to say.
 worded AS MATERIALIZED (
     SELECT hit.record_no, round(sum(hit.score) * 1e6) / 1e6 AS words FROM hit GROUP BY hit.record_no
 ),
-by_words AS (
-    SELECT worded.record_no
-    FROM worded
+-- The score of the last record that is wanted: records are looked up from the best down, and no further than that.
+least AS (
+    SELECT ranked.words
+    FROM (SELECT worded.record_no, worded.words FROM worded ORDER BY worded.words DESC) AS ranked
     JOIN published_record AS record USING (record_no)
     WHERE cardinality(CAST(:technologies AS text[])) = 0
         OR record.technologies && CAST(:technologies AS text[])
         OR cardinality(record.technologies) = 0
+    ORDER BY ranked.words DESC
+    OFFSET CAST(:per_leg AS integer) - 1
+    LIMIT 1
+),
+by_words AS (
+    SELECT worded.record_no
+    FROM worded
+    JOIN published_record AS record USING (record_no)
+    WHERE worded.words >= COALESCE((SELECT least.words FROM least), 0)
+        AND (
+            cardinality(CAST(:technologies AS text[])) = 0
+            OR record.technologies && CAST(:technologies AS text[])
+            OR cardinality(record.technologies) = 0
+        )
     ORDER BY worded.words DESC, record.slug
-    LIMIT :per_leg
+    LIMIT CAST(:per_leg AS integer)
 ),
 found AS MATERIALIZED (
     SELECT record_no FROM by_words UNION SELECT record_no FROM ({nearest}) AS near
@@ -53,7 +74,9 @@ candidate AS (
     LEFT JOIN worded USING (record_no)
     LEFT JOIN matched USING (record_no)
     LEFT JOIN LATERAL (
-        SELECT round(max(vectors.cosine) * 1e6) / 1e6 AS cosine FROM ({closeness}) AS vectors WHERE vectors.record_no = record.record_no
+        SELECT round(max(vectors.cosine) * 1e6) / 1e6 AS cosine
+        FROM ({closeness}) AS vectors
+        WHERE vectors.record_no = record.record_no
     ) AS closest ON true
 )
 SELECT

@@ -11,4 +11,4 @@ WHERE embedding.model_no = CAST(:model_no AS integer)
     )
 GROUP BY record.record_no, record.slug
 ORDER BY min(embedding.vector <=> CAST(:vector AS halfvec)), record.slug
-LIMIT :per_leg
+LIMIT CAST(:per_leg AS integer)

@@ -5,19 +5,18 @@ FROM (
     SELECT embedding.record_no, CAST(embedding.vector AS halfvec({dims})) <=> CAST(:vector AS halfvec({dims})) AS distance
     FROM record_embedding AS embedding
     WHERE embedding.model_no = {model_no}
-        AND EXISTS (
-            SELECT FROM published_record AS about
-            WHERE about.record_no = embedding.record_no
-                AND (
-                    cardinality(CAST(:technologies AS text[])) = 0
-                    OR about.technologies && CAST(:technologies AS text[])
-                    OR cardinality(about.technologies) = 0
-                )
+        AND (
+            cardinality(CAST(:technologies AS text[])) = 0
+            OR EXISTS (
+                SELECT FROM published_record AS about
+                WHERE about.record_no = embedding.record_no
+                    AND (about.technologies && CAST(:technologies AS text[]) OR cardinality(about.technologies) = 0)
+            )
         )
     ORDER BY CAST(embedding.vector AS halfvec({dims})) <=> CAST(:vector AS halfvec({dims}))
-    LIMIT :vectors
+    LIMIT CAST(:vectors AS integer)
 ) AS near
 JOIN published_record AS record USING (record_no)
 GROUP BY record.record_no, record.slug
 ORDER BY min(near.distance), record.slug
-LIMIT :per_leg
+LIMIT CAST(:per_leg AS integer)
