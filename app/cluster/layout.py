@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def settle(home: Path, name: str, account: Account, *, spare: Path = _SYSTEM_DAT
         _make(folder, 0o711 if account.switched else 0o700)
     except OSError as error:
         raise ClusterError(
-            f"The folder for PostgreSQL cannot be made in {home}: {error.strerror}. "
+            f"The folder for PostgreSQL cannot be made: {error.filename}: {error.strerror}. "
             "Set CHATCTX_HOME to a folder that you may write to, or DATABASE_URL to a PostgreSQL of your own."
         ) from error
     _check_owner(folder, os.geteuid())
@@ -95,16 +96,22 @@ def socket_folder(layout: Layout, account: Account) -> Path:
     Raises:
         ClusterError: somebody else made a folder of that name.
     """
-    digest = hashlib.sha256(os.fsencode(layout.folder)).hexdigest()[:12]
-    name = f"chatctx-{account.uid}-{digest}"
-    places = [layout.folder / "socket", Path(tempfile.gettempdir()) / name, Path("/tmp") / name]  # noqa: S108 - checked
-    folder = next((place for place in places if _fits(place)), places[-1])
+    folder = next(place for place in _socket_places(layout, account) if _fits(place))
     if _make(folder, 0o700):
         account.take(folder)
     _check_owner(folder, account.uid)
     if folder.lstat().st_mode & 0o077:
         raise ClusterError(f"{folder} is open to other users. Remove it; it is made anew.")
     return folder
+
+
+def _socket_places(layout: Layout, account: Account) -> Iterator[Path]:
+    """Yield where the socket may be, best first; a system that needs no temporary folder may have none."""
+    yield layout.folder / "socket"
+    digest = hashlib.sha256(os.fsencode(layout.folder)).hexdigest()[:12]
+    name = f"chatctx-{account.uid}-{digest}"
+    yield Path(tempfile.gettempdir()) / name
+    yield Path("/tmp") / name  # noqa: S108 - owner and mode are checked
 
 
 def remove(layout: Layout, home: Path) -> None:
