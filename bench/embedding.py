@@ -1,6 +1,6 @@
 """What the embedding providers cost, and how far their vectors agree.
 
-    .venv/bin/python -m bench.embedding [--rounds N]
+    .venv/bin/python -m bench.embedding [--rounds N] [--provider NAME]
 
 Embeds twenty questions and the texts of the shipped records with each provider that is installed, in turn, so that a
 busy moment of the machine meets all alike. CPU time (user and system, all threads) is printed, because wall time on a
@@ -71,11 +71,12 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=10, help="times each question is embedded")
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--provider", help="measure only this one, which makes its memory its own")
+    chosen = parser.parse_args()
     records = record_texts()
     print_setting(records)
-    measured = [load(embedder) for embedder in installed()]
-    ask(measured, rounds)
+    measured = [load(embedder) for embedder in installed() if chosen.provider in (None, embedder.provider)]
+    ask(measured, chosen.rounds)
     for one in measured:
         embed_records(one, records)
         print_cost(one, records)
@@ -137,7 +138,7 @@ def print_cost(one: Measured, records: Sequence[str]) -> None:
     print(f"\n{one.embedder.provider}: {model.model_id}, revision {model.revision}, {model.dims} dimensions")
     print(f"  load and first question   {one.load_ms:8.0f} CPU ms")
     print(f"  a question, median        {median(one.question_ms):8.1f} CPU ms")
-    print(f"  a question, 95th percent   {np.percentile(one.question_ms, 95):8.1f} CPU ms")
+    print(f"  a question, 95 % below    {np.percentile(one.question_ms, 95):8.1f} CPU ms")
     print(f"  all record texts          {seconds:8.1f} CPU s, {len(records) / seconds:.1f} texts a CPU second")
     print(f"  record texts over limit   {len(cut):8d}, {sum(cut)} tokens not seen")
     print(f"  memory of the process     {peak_megabytes():8.0f} MB at its peak so far")

@@ -21,7 +21,8 @@ from app.errors import EmbeddingFailure
 from app.ports import EmbeddingModel, Vector
 
 BATCH = 32
-# A single text is a question, for which nobody waits that long; a batch is records being published.
+# Nobody waits that long for a question's vector, but the thread that asks must get free again.
+# More texts are records being published.
 SINGLE_SECONDS = 5.0
 BATCH_SECONDS = 60.0
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
@@ -42,14 +43,23 @@ class EndpointEmbedder:
         url: the service, with or without the final `/embeddings`.
         name: the model's name, as the service knows it.
         key: bearer key, or None.
+        single_seconds: longest wait for the vector of a single text, which is a question.
     """
 
     provider = "openai-compatible"
 
-    def __init__(self, url: str, name: str, key: SecretStr | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        key: SecretStr | None = None,
+        *,
+        single_seconds: float = SINGLE_SECONDS,
+    ) -> None:
         self._url = url.rstrip("/").removesuffix("/embeddings") + "/embeddings"
         self._name = name
         self._key = key
+        self._single_seconds = single_seconds
         self._opener = urllib.request.build_opener(_NoRedirects)
         self._probing = threading.Lock()
         self._model: EmbeddingModel | None = None
@@ -81,7 +91,7 @@ class EndpointEmbedder:
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the service's vectors, one for each text."""
-        seconds = SINGLE_SECONDS if len(texts) == 1 else BATCH_SECONDS
+        seconds = self._single_seconds if len(texts) == 1 else BATCH_SECONDS
         rows = _read_rows(_fetch(self._opener, self._request(texts), seconds))
         if len(rows) != len(texts) or not rows[0]:
             raise _invalid("did not give one vector for each text")

@@ -44,7 +44,7 @@ def find_model_folder(name: str) -> Path:
     Raises:
         EmbeddingFailure: there is neither, or the package holds no or several models.
     """
-    if Path(name).is_dir():
+    if name and Path(name).is_dir():
         return Path(name)
     package = package_folder(name)
     if package is None:

@@ -7,7 +7,7 @@ used only if its hash is the one that was compared with the original model (docs
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,9 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 # The model has 512 positions. Its card says 256, but records are longer and are found better with
 # all of their text.
 MAX_TOKENS = 512
-BATCH = 8
+BATCH_TEXTS = 8
+# Padding included. Larger batches of long texts took three times the memory and more CPU, not less.
+BATCH_TOKENS = 512
 
 _MODEL = EmbeddingModel(
     model_id="all-MiniLM-L6-v2",
@@ -157,15 +159,25 @@ def _load_tokenizer(path: Path) -> Any:
 
 
 def _embed_sorted(loaded: _Loaded, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Embed in batches of similar length, so that little is computed for padding."""
     # One by one: encode_batch would start a thread pool of its own.
-    encodings = [loaded.tokenizer.encode(text) for text in texts]
-    order = sorted(range(len(encodings)), key=lambda place: len(encodings[place].ids))
-    rows = np.empty((len(encodings), _MODEL.dims), dtype=np.float32)
-    for start in range(0, len(order), BATCH):
-        places = order[start : start + BATCH]
-        rows[places] = _run(loaded.session, [encodings[place].ids for place in places])
+    ids = [loaded.tokenizer.encode(text).ids for text in texts]
+    rows = np.empty((len(ids), _MODEL.dims), dtype=np.float32)
+    for places in _batches([len(text_ids) for text_ids in ids]):
+        rows[places] = _run(loaded.session, [ids[place] for place in places])
     return rows
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the places of texts to compute together: of similar length, so that little is computed for padding."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        # Ascending, so this text is the longest and the others are padded to it.
+        if batch and (len(batch) == BATCH_TEXTS or (len(batch) + 1) * lengths[place] > BATCH_TOKENS):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def _run(session: Any, ids: list[list[int]]) -> NDArray[np.float32]:
