@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import Engine
-
 from app.access import PepperRing, mint_key
 from app.access.keys import KeyKind
 from app.errors import InvalidInput
 from app.store.access import KeyListing, KeyRing
+from app.store.engine import Engine
 from app.transports.cli.runtime import KeyLine
 
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sqlalchemy import Engine
-
 from app.cluster import Cluster
 from app.cluster.address import APP
 from app.settings import Settings
-from app.store.engine import owner_engine, server_engine
+from app.store.engine import Engine, owner_engine, server_engine
 from app.store.migrating import upgrade
 
 

@@ -85,6 +85,12 @@ class SettingsError(AppError):
     code = "invalid_settings"
 
 
+class PortTaken(AppError):
+    """Another process listens where the server is to listen; the message says which, where that can be seen."""
+
+    code = "port_taken"
+
+
 class RecordError(AppError):
     """A record file cannot be read; the message names file, line and remedy."""
 

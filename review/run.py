@@ -15,6 +15,6 @@ from review.publish import publish_approved
 def run(runtime: LocalRuntime) -> None:
     """Publish the approved records and serve them, until stopped.
 
-    Exit codes: 0 stopped, 1 refused, 2 wrong setting or port taken, 3 the database cannot be reached.
+    Exit codes: 0 stopped, 1 refused or the port is taken, 2 wrong setting, 3 the database cannot be reached.
     """
     raise SystemExit(runtime.serve(prepare=publish_approved))

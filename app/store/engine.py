@@ -17,6 +17,20 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.errors import SettingsError, Unavailable
 from app.store.tables import SCHEMA, SERVER_ROLE
 
+__all__ = [
+    "RETRY_AFTER_SECONDS",
+    "Engine",
+    "available",
+    "connected",
+    "is_unavailable",
+    "owner_engine",
+    "server_engine",
+    "sql",
+    "sql_text",
+    "sqlstate",
+    "transaction",
+]
+
 RETRY_AFTER_SECONDS: Final = 2
 
 # `public` and `extensions` are where a database may keep pgvector; nothing of ours is ever found there first.

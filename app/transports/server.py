@@ -12,7 +12,7 @@ from types import FrameType
 
 import uvicorn
 
-from app.errors import SettingsError
+from app.errors import AppError, PortTaken, SettingsError
 from app.settings import Settings
 from app.transports import eventlog
 from app.transports.deadlines import DeadlineProtocol
@@ -30,7 +30,8 @@ def bind(settings: Settings) -> socket.socket:
     """Return a listening socket. Call it before anything slow: it is what tells a second server that there is a first.
 
     Raises:
-        SettingsError: the address cannot be had; the message says who holds the port, where that can be seen.
+        PortTaken: the message says who holds the port, where that can be seen.
+        SettingsError: the address cannot be had.
     """
     host, port = settings.host, settings.port
     try:
@@ -114,11 +115,11 @@ class EdgeServer(uvicorn.Server):
         self.should_exit = True
 
 
-def _cannot_listen(host: str, port: int, error: OSError) -> SettingsError:
+def _cannot_listen(host: str, port: int, error: OSError) -> AppError:
     if error.errno == errno.EADDRINUSE:
         holder = next(_listeners(port), None)
         by = f" by process {holder}" if holder is not None else ""
-        return SettingsError(f"Port {port} is in use{by}. Stop that, or choose another with CHATCTX_PORT.")
+        return PortTaken(f"Port {port} is in use{by}. Stop that, or choose another with CHATCTX_PORT.")
     if error.errno == errno.EACCES:
         return SettingsError(f"Port {port} needs privileges this process does not have. Choose one above 1023.")
     return SettingsError(f"CHATCTX_HOST: cannot listen on {host} port {port}: {error.strerror}.")

@@ -1,6 +1,6 @@
 """A server in a process of its own: `python -m tests.edge.program SETTINGS_JSON [DATABASE_URL]`.
 
-It prints its port when it answers. A search for `wait N` takes N seconds. Without a database its store is in memory.
+It prints its port when it answers. A search for `wait N` prints `working` and takes N seconds. Without a database its store is in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.access import Access, load_peppers
-from app.errors import SettingsError
+from app.errors import AppError
 from app.operations import OPERATIONS
 from app.ports import AccessStore
 from app.settings import Settings
@@ -35,21 +35,22 @@ def main() -> int:
     access = Access(store, load_peppers(Path(settings.home) / "pepper"), settings, RealClock())
     try:
         listener = bind(settings)
-    except SettingsError as error:
+    except AppError as error:
         sys.stderr.write(error.message + "\n")
         return 1
     app = create_app(EdgeServices(settings, access, OPERATIONS, answer_slowly, "Test.", {}, lambda: {"database": True}))
-    return serve(app, listener, lambda _host, port: tell(port))
+    return serve(app, listener, lambda _host, port: tell(str(port)))
 
 
-def tell(port: int) -> None:
-    sys.stdout.write(f"{port}\n")
+def tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def answer_slowly(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     query = arguments.get("query", "")
     if query.startswith("wait "):
+        tell("working")
         time.sleep(float(query.removeprefix("wait ")))
     return answer_offline(name, arguments)
 

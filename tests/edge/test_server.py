@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from app.errors import SettingsError
+from app.errors import PortTaken, SettingsError
 from app.settings import Settings
 from app.transports.deadlines import DeadlineProtocol
 from app.transports.server import bind
@@ -23,7 +23,7 @@ from tests.edge.wire import call_tool, http_post, message, post, receive_all, st
 def test_a_taken_port_is_told_with_its_holder(tmp_path):
     first = bind(Settings(home=tmp_path, port=0))
     port = first.getsockname()[1]
-    with first, pytest.raises(SettingsError) as refused:
+    with first, pytest.raises(PortTaken) as refused:
         bind(Settings(home=tmp_path, port=port))
     assert f"Port {port} is in use" in refused.value.message
     assert "CHATCTX_PORT" in refused.value.message
@@ -67,11 +67,11 @@ def test_a_signal_lets_calls_finish_and_streams_end(tmp_path, sent):
         readers = [stream.iter_raw() for stream in streams]
         assert [next(reader) for reader in readers] == [b": connected\n\n"] * 5
         calls = [pool.submit(call_tool, edge.endpoint, "search_knowledge", {"query": "wait 1.5"}) for _ in range(8)]
-        time.sleep(0.5)
+        assert [edge.process.stdout.readline() for _ in calls] == ["working\n"] * 8
         edge.process.send_signal(sent)
         started = time.monotonic()
         assert [b"".join(reader) for reader in readers] == [b""] * 5
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 1.4
         assert [call.result().status_code for call in calls] == [200] * 8
         _, error = edge.process.communicate(timeout=15)
         assert time.monotonic() - started < 10
@@ -112,7 +112,7 @@ def test_a_client_that_stalls_is_hung_up_on(hasty_edge, kind):
         started = time.monotonic()
         connection.sendall(SLOW[kind].replace(b"{port}", str(hasty_edge.port).encode()))
         assert receive_all(connection) == b""
-        assert 0.4 < time.monotonic() - started < 1.6
+        assert 0.4 < time.monotonic() - started < 4
 
 
 def test_a_byte_now_and_then_does_not_help(hasty_edge):
