@@ -55,9 +55,9 @@ class VectorCache:
 
     def _read(self) -> dict[str, Vector]:
         try:
-            with np.load(self._path, allow_pickle=False) as stored:
+            with self._path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
             return {}
 
 

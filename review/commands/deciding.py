@@ -11,7 +11,7 @@ from app.recordfile import RecordFile
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, Verdict, judge, open_shelf
 from review.commands.writing import changes
-from review.errors import Refused
+from review.errors import Refused, wrong_usage
 from review.gates import Level
 from review.ledger import Decision, Entry, append, read_ledger
 from review.screen import now, print_findings, records_of, settings_of, similarity_of, today
@@ -115,7 +115,7 @@ def history_command(context: click.Context, slug: str | None, as_json: bool) -> 
 
 def _the_one(slugs: tuple[str, ...]) -> str:
     if len(slugs) != 1:
-        raise click.UsageError("name exactly one record: each is a decision of its own")
+        raise wrong_usage("name exactly one record: each is a decision of its own")
     return slugs[0]
 
 
@@ -143,7 +143,7 @@ def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
 def _text(note: str) -> str:
     cleaned = " ".join(note.split())
     if not _NOTE[0] <= len(cleaned) <= _NOTE[1] or not cleaned.isprintable():
-        raise click.UsageError("a reason has {} to {} printable characters".format(*_NOTE))
+        raise wrong_usage("a reason has {} to {} printable characters".format(*_NOTE))
     return cleaned
 
 
@@ -156,15 +156,19 @@ def _show_and_ask(shelf: Shelf, file: RecordFile) -> None:
 
 def _ask(question: str) -> None:
     if not sys.stdin.isatty():
-        raise click.UsageError("there is no terminal to ask on: read the record, then decide with --yes")
-    if not click.confirm(question):
+        raise wrong_usage("there is no terminal to ask on: read the record, then decide with --yes")
+    try:
+        decided = click.confirm(question)
+    except click.Abort:
+        decided = False
+    if not decided:
         raise Refused("Nothing was decided.")
 
 
 def _signer(by: str | None) -> str:
     name = by if by is not None else getpass.getuser()
     if not 1 <= len(name) <= _NAME or not name.isprintable() or name.strip() != name:
-        raise click.UsageError(f"--by takes 1 to {_NAME} printable characters")
+        raise wrong_usage(f"--by takes 1 to {_NAME} printable characters")
     return name
 
 

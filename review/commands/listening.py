@@ -13,6 +13,7 @@ from app.database import open_database
 from app.errors import InvalidInput
 from app.store.signals import FeedbackDesk, Outcome
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
+from review.errors import wrong_usage
 from review.screen import settings_of
 
 
@@ -100,7 +101,7 @@ def _identifier(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise click.UsageError("ID is the identifier that `review feedback list` shows") from None
+        raise wrong_usage("ID is the identifier that `review feedback list` shows") from None
 
 
 def _row(entry: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from app.recordfile import RecordFile
 from app.transports.cli.printing import json_option, print_json, reports_errors
 from review.bench import Shelf, judge, open_shelf
 from review.cards import card
-from review.errors import Refused
+from review.errors import Refused, wrong_usage
 from review.ledger import Decision, Entry, State
 from review.rendering import difference
 from review.screen import print_findings, records_of, settings_of, similarity_of, today, verdict_row
@@ -47,7 +47,7 @@ def new_command(context: click.Context, place: str, as_json: bool) -> None:
 def _new_path(records: Path, place: str) -> Path:
     topic, separator, slug = place.removesuffix(".md").partition("/")
     if not separator or topic not in set(Topic) or not is_slug(slug):
-        raise click.UsageError(
+        raise wrong_usage(
             f"give TOPIC/SLUG, the topic one of {', '.join(Topic)}, the slug lower-case words joined by hyphens"
         )
     taken = [path for path in records.glob(f"*/{slug}.md") if path.parent.name != topic]

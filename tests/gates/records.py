@@ -24,14 +24,16 @@ _SOURCE: dict[str, Any] = {
     "locator": "8.1.2. Arbitrary Precision Numbers",
     "retrieved": "2026-11-30",
     "evidence_kind": "paraphrase",
-    "evidence_excerpt": "numeric is recommended for monetary amounts, since floats store some values only approximately.",
+    "evidence_excerpt": "numeric is recommended for monetary amounts, since floats store some values approximately.",
 }
 _RECORD: dict[str, Any] = {
     "slug": "store-money-as-numeric",
     "topic": "data",
     "title": "Store money as numeric, never as float",
     "summary": "Declare amounts as numeric with an explicit scale, so that sums and comparisons of money stay exact.",
-    "recommendation": "Declare amounts `numeric(14, 2)` and map them to a decimal type in code. Do not use `real` or `money`.",
+    "recommendation": (
+        "Declare amounts `numeric(14, 2)` and map them to a decimal type in code. Do not use `real` or `money`."
+    ),
     "rationale": "Floats are binary: 0.1 has no exact form, so ten times 0.1 is not 1 and equality tests fail.",
     "applies_to": [{"kind": "tool", "name": "PostgreSQL"}],
     "conditions": ["The value must add up exactly: prices, balances, tax."],

@@ -15,7 +15,7 @@ FOR = {
 AGAINST = {
     "slug": "never-use-array-index-keys",
     "title": "Never use the array index as key of list rows",
-    "recommendation": "Do not use the array index as key of list rows in React. Take a stable id from the data instead.",
+    "recommendation": "Do not use the array index as key of list rows in React. Take a stable id of the data instead.",
 }
 REACT_OLD, REACT_NEW = applies_to("React", "<17", "npm"), applies_to("React", ">=17", "npm")
 
@@ -86,13 +86,19 @@ def test_a_reference_that_does_not_hold_is_refused(one, other, expected):
 def test_nearness_in_meaning_brings_two_records_together_where_words_do_not():
     """Records on one subject in other words are compared when the embeddings say that they are near."""
     record = make_record(
-        slug="enable-autocommit", title="Enable autocommit", applies_to=[], summary="Leave every statement on its own, whatever else the program may do.",
+        slug="enable-autocommit",
+        title="Enable autocommit",
+        applies_to=[],
+        summary="Leave every statement on its own, whatever else the program may do.",
         recommendation="Enable autocommit. Then every statement stands alone and no lock outlives it by accident.",
-    )  # fmt: skip
+    )
     other = make_record(
-        slug="disable-autocommit", title="Disable autocommit", applies_to=[], summary="Group what belongs together, so that half of it is never seen by others.",
-        recommendation="Never leave a pair of writes apart: begin a transaction, write both, and end it after the second.",
-    )  # fmt: skip
+        slug="disable-autocommit",
+        title="Disable autocommit",
+        applies_to=[],
+        summary="Group what belongs together, so that half of it is never seen by others.",
+        recommendation="Never leave a pair of writes apart: begin a transaction, write both, and end it afterwards.",
+    )
     assert findings("conflicts", record, other) == []
     found = findings("conflicts", record, other, similarity={pair_key(record.slug, other.slug): 0.8})
     assert "may advise the opposite of disable-autocommit (autocommit)" in messages(found)

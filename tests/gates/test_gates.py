@@ -27,7 +27,9 @@ def test_the_ten_gates_of_the_contract_and_ours_are_found():
 def test_every_gate_has_its_own_test_file_and_documented_promise(gate):
     """A gate is three things: a file, a test, and a heading that states its promise, refusal and remedy."""
     assert (ROOT / "tests" / "gates" / f"test_{gate.id}.py").is_file()
-    section = re.search(rf"^## {gate.id}\n(.*?)(?=^## |\Z)", (ROOT / "docs" / "gates.md").read_text(), re.M | re.S)
+    section = re.search(
+        rf"^## {gate.id}\n(.*?)(?=^## |\Z)", (ROOT / "docs" / "gates.md").read_text(), re.MULTILINE | re.DOTALL
+    )
     assert section is not None
     assert gate.promise in " ".join(section[1].split())
     for part in ("Refuses:", "Example:", "Remedy:"):

@@ -1,0 +1,183 @@
+"""Confinement: what a check can reach, how long it may run, and what is said of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from review.verify.confinement import Ended, Program, run_confined
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(code: str, *, seconds: float = 20, namespaces: bool = True) -> Ended:
+    """Run Python code in confinement."""
+    program = Program(
+        (sys.executable, "-I", "check.py"), {"check.py": code.encode()}, keep=(sys.prefix, sys.base_prefix)
+    )
+    return run_confined(program, seconds=seconds, namespaces=namespaces)
+
+
+@pytest.fixture(scope="session")
+def walled() -> None:
+    """Skip where the system permits no namespaces: those walls are promised only where it does."""
+    if "files" not in python("pass").confined:
+        pytest.skip("no namespaces here")
+
+
+def test_output_and_exit_status_come_back():
+    """Of both streams, and of a signal as 128 and its number."""
+    ended = python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
+    assert (ended.code, sorted(ended.output.split())) == (3, ["err", "out"])
+    assert python("import os; os.kill(os.getpid(), 15)").code == 143
+
+
+def test_the_working_folder_is_its_home_and_is_gone_afterwards():
+    """It may write there and nothing of it stays."""
+    ended = python(
+        "import os, pathlib; pathlib.Path.home().joinpath('x').write_text('1'); print(os.getcwd(), os.listdir())"
+    )
+    assert ended.code == 0
+    folder = ended.output.split()[0]
+    assert "'x'" in ended.output
+    assert not Path(folder).exists()
+
+
+def test_the_environment_is_made_from_nothing(monkeypatch):
+    """No secret of the caller's environment gets in."""
+    monkeypatch.setenv("CHATCTX_CANARY", "tweet")
+    assert "tweet" not in python("import os; print(dict(os.environ))").output
+
+
+def test_a_check_that_does_not_end_is_killed_with_all_its_children():
+    """Also those that left its session."""
+    marker = f"sleeper-{os.getpid()}"
+    code = (
+        "import os, sys, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        f"    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(60)', '{marker}'])\n"
+        "time.sleep(60)\n"
+    )
+    ended = python(code, seconds=2)
+    assert ended.timed_out
+    if "namespaces" in ended.confined:
+        assert marker not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "shows"),
+    [
+        ("x = bytearray(3 << 30)", "MemoryError"),
+        ("open('big', 'wb').write(bytes(80 << 20))", "File too large"),
+        ("import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 40, 1 << 40))", "Error"),
+    ],
+    ids=["memory", "file size", "raising a limit"],
+)
+def test_a_limit_holds(code, shows):
+    """Memory and size of files; a limit cannot be raised again."""
+    ended = python(code)
+    assert ended.code != 0
+    assert shows in ended.output
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives each check a user of its own")
+def test_a_check_of_root_runs_as_nobody_and_cannot_multiply_without_end():
+    """The limit on processes counts only its own."""
+    assert int(python("import os; print(os.getuid())").output) > 60_000
+    fork = (
+        "import os, time\n"
+        "n = 0\n"
+        "try:\n"
+        "    while True:\n"
+        "        if os.fork() == 0:\n"
+        "            time.sleep(5)\n"
+        "            os._exit(0)\n"
+        "        n += 1\n"
+        "except OSError:\n"
+        "    print(n)\n"
+    )
+    assert int(python(fork).output) < 200
+
+
+@pytest.mark.usefixtures("walled")
+def test_nothing_is_reached_but_the_loopback_of_its_own():
+    """Neither the world nor a server on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        code = (
+            "import socket\n"
+            "own = socket.create_server(('127.0.0.1', 0))\n"
+            "socket.create_connection(own.getsockname())\n"
+            f"for address in (('127.0.0.1', {port}), ('192.0.2.1', 80)):\n"
+            "    try:\n"
+            "        socket.create_connection(address, 2)\n"
+            "        print('reached')\n"
+            "    except OSError as error:\n"
+            "        print(type(error).__name__)\n"
+        )
+        ended = python(code)
+    assert ended.code == 0
+    assert "reached" not in ended.output
+
+
+@pytest.mark.usefixtures("walled")
+def test_files_outside_cannot_be_written_and_homes_cannot_be_read(tmp_path):
+    """The project is read-only; temporary and home folders of others are not there."""
+    secret = tmp_path / "secret"
+    secret.write_text("tweet")
+    target = ROOT / "written-by-a-check"
+    code = (
+        "import pathlib\n"
+        f"for path in ({str(target)!r}, '/etc/written-by-a-check'):\n"
+        "    try:\n"
+        "        pathlib.Path(path).write_text('x')\n"
+        "        print('written')\n"
+        "    except OSError:\n"
+        "        pass\n"
+        f"print(pathlib.Path({str(secret)!r}).exists(), pathlib.Path({str(Path.home() / '.ssh')!r}).exists())\n"
+    )
+    assert python(code).output.split() == ["False", "False"]
+    assert not target.exists()
+
+
+@pytest.mark.usefixtures("walled")
+def test_processes_outside_are_not_seen():
+    """Not even by their number."""
+    assert python(
+        f"import os\ntry:\n    os.kill({os.getpid()}, 0)\n    print('seen')\nexcept OSError:\n    print('not seen')"
+    ).output.split() == ["not", "seen"]
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("setpriv") is None or not Path("/usr/bin/python3").exists(),
+    reason="needs root and a system Python",
+)
+@pytest.mark.usefixtures("walled")
+def test_an_ordinary_user_has_the_same_walls_where_user_namespaces_are_permitted(tmp_path):
+    """Root's own tests must not be the only proof."""
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from review.verify.confinement import Program, run_confined\n"
+        "ended = run_confined(Program(('/usr/bin/python3', '-I', 'a.py'), {'a.py': b'print(1)'}))\n"
+        "print(ended.code, *sorted(ended.confined))\n"
+    )
+    command = ["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups", "/usr/bin/python3", "-c", program]
+    done = subprocess.run(command, env={"HOME": "/"}, cwd="/", capture_output=True, text=True, check=False)
+    if "namespaces" not in done.stdout:
+        pytest.skip(f"no user namespaces here: {done.stdout}{done.stderr}")
+    assert done.stdout.split() == ["0", "files", "namespaces", "network", "user"]
+
+
+def test_without_namespaces_the_rest_still_holds():
+    """Limits, time and the change of user need nothing of Linux."""
+    ended = python("print(1)", namespaces=False)
+    assert "network" not in ended.confined
+    # As root, an interpreter that others cannot reach is said to be out of reach, not run as root.
+    assert ended.not_started or (ended.code, ended.output) == (0, "1\n")

@@ -1,0 +1,160 @@
+"""The ledger: append-only, chained, and nothing lost when two write or one crashes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.errors import LedgerError
+from review.ledger import GENESIS, Decision, Entry, State, append, read_ledger
+
+AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
+ONE, TWO = "1" * 64, "2" * 64
+
+
+def decide(path: Path, slug: str, sha256: str = ONE, decision: Decision = Decision.APPROVE, by: str = "ada") -> Entry:
+    """Append a decision."""
+    return append(path, slug=slug, sha256=sha256, decision=decision, by=by, note=None, at=AT)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where a ledger of five decisions lies."""
+    ledger = tmp_path / "ledger.jsonl"
+    for number in range(5):
+        decide(ledger, f"record-{number}")
+    return ledger
+
+
+def test_a_missing_ledger_is_an_empty_one(tmp_path):
+    """Nothing has been decided yet."""
+    assert read_ledger(tmp_path / "ledger.jsonl").entries == ()
+
+
+def test_every_line_carries_the_hash_of_the_line_before(path):
+    """The first carries the hash that stands for none."""
+    entries = read_ledger(path).entries
+    assert [entry.prev for entry in entries] == [GENESIS, *(entry.hash for entry in entries[:-1])]
+    assert read_ledger(path).head == entries[-1].hash
+
+
+def test_a_record_is_approved_only_while_its_content_is_what_was_approved(tmp_path):
+    """new, approved, changed, approved again, deprecated, approved again: the version counts approvals."""
+    path = tmp_path / "ledger.jsonl"
+    assert read_ledger(path).state("a-record", ONE) is State.NEW
+    decide(path, "a-record", ONE)
+    assert read_ledger(path).state("a-record", ONE) is State.APPROVED
+    assert read_ledger(path).state("a-record", TWO) is State.CHANGED
+    decide(path, "a-record", TWO)
+    assert read_ledger(path).content_version("a-record") == 2
+    decide(path, "a-record", TWO, Decision.DEPRECATE)
+    assert read_ledger(path).state("a-record", TWO) is State.DEPRECATED
+    assert read_ledger(path).approved_slugs() == frozenset()
+    decide(path, "a-record", ONE)
+    assert read_ledger(path).state("a-record", ONE) is State.APPROVED
+    assert read_ledger(path).content_version("a-record") == 3
+
+
+def test_a_decision_that_changes_nothing_is_refused(path):
+    """Approving what is approved, deprecating what is not."""
+    with pytest.raises(LedgerError, match="already approved"):
+        decide(path, "record-0")
+    with pytest.raises(LedgerError, match="nothing to deprecate"):
+        decide(path, "unknown", decision=Decision.DEPRECATE)
+
+
+@pytest.mark.parametrize(
+    ("tamper", "line", "what"),
+    [
+        (lambda lines: [lines[1], lines[0], *lines[2:]], 1, "does not follow"),
+        (lambda lines: [*lines[:2], *lines[3:]], 3, "does not follow"),
+        (lambda lines: lines[1:], 1, "does not follow"),
+        (lambda lines: [*lines[:3], lines[2], *lines[3:]], 4, "does not follow"),
+        (lambda lines: [*lines[:1], lines[1].replace(b"ada", b"eve"), *lines[2:]], 2, "was edited"),
+        (lambda lines: [*lines[:1], lines[1].replace(b"record-1", b"record-9"), *lines[2:]], 2, "was edited"),
+        (lambda lines: [*lines[:1], lines[1].replace(b'"by":', b'"by": '), *lines[2:]], 2, "was edited"),
+        (lambda lines: [*lines[:1], b"{}", *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], b"", *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], lines[1][:-1] + b',"x":1}', *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], b"\xff\xfe", *lines[2:]], 2, "is not a ledger entry"),
+    ],
+    ids=["moved", "dropped", "beheaded", "repeated", "signer", "slug", "spacing", "empty", "blank", "added", "garbage"],
+)  # fmt: skip
+def test_a_line_that_was_touched_is_found_and_named(path, tamper, line, what):
+    """Whatever is done to the lines, reading and appending both refuse, and the file is left as it was."""
+    path.write_bytes(b"".join(part + b"\n" for part in tamper(path.read_bytes().splitlines())))
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match=what) as refused:
+        read_ledger(path)
+    assert refused.value.details["line"] == line
+    with pytest.raises(LedgerError):
+        decide(path, "another-record")
+    assert path.read_bytes() == before
+
+
+def test_every_single_changed_byte_is_found(path):
+    """A ledger with one bit flipped anywhere is refused, or says that its last line is torn."""
+    content = path.read_bytes()
+    for place in range(0, len(content), 7):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        try:
+            ledger = read_ledger(path)
+        except LedgerError:
+            continue
+        assert ledger.torn is not None, place
+
+
+def test_a_rewritten_entry_breaks_the_chain_after_it(path):
+    """Who recomputes the hash of an edited line would have to recompute every later one."""
+    lines = path.read_bytes().splitlines()
+    other = path.with_name("other.jsonl")
+    decide(other, "record-0")
+    decide(other, "record-1", by="eve")
+    path.write_bytes(b"\n".join([lines[0], other.read_bytes().splitlines()[1], *lines[2:], b""]))
+    with pytest.raises(LedgerError, match="does not follow") as refused:
+        read_ledger(path)
+    assert refused.value.details["line"] == 3
+
+
+@pytest.mark.parametrize("kept", [1, 40, -1])
+def test_a_line_torn_by_a_crash_is_reported_and_set_aside_by_the_next_decision(path, kept):
+    """It was never acknowledged; what is whole still counts, and what is torn is not lost."""
+    whole = path.read_bytes()
+    torn = json.dumps({"slug": "torn", "sha256": ONE, "decision": "approve"}).encode()[:kept]
+    path.write_bytes(whole + torn)
+    assert read_ledger(path).torn == torn
+    assert len(read_ledger(path).entries) == 5
+    decide(path, "next-record")
+    assert path.read_bytes().startswith(whole)
+    assert [entry.slug for entry in read_ledger(path).entries][-1] == "next-record"
+    assert read_ledger(path).torn is None
+    assert path.with_name("ledger.jsonl.torn").read_bytes() == torn + b"\n"
+
+
+def test_decisions_of_several_owners_at_once_are_all_kept(tmp_path):
+    """They wait for each other: one chain, nothing torn, nothing lost."""
+    path = tmp_path / "ledger.jsonl"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: decide(path, f"record-{number}"), range(64)))
+    assert {entry.slug for entry in read_ledger(path).entries} == {f"record-{number}" for number in range(64)}
+
+
+def test_decisions_of_several_processes_at_once_are_all_kept(tmp_path):
+    """The lock holds between processes, not only between threads."""
+    path = tmp_path / "ledger.jsonl"
+    program = (
+        "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
+        "from review.ledger import Decision, append\n"
+        "for number in range(10):\n"
+        "    append(Path(sys.argv[1]), slug=f'{sys.argv[2]}-{number}', sha256='1' * 64, decision=Decision.APPROVE,\n"
+        "           by='ada', note=None, at=datetime(2026, 11, 30, tzinfo=UTC))\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program, str(path), f"owner-{number}"]) for number in range(4)]
+    assert [process.wait(60) for process in running] == [0, 0, 0, 0]
+    assert len(read_ledger(path).entries) == 40
