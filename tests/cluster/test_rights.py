@@ -15,7 +15,7 @@ import pytest
 
 from app.cluster import Cluster, ClusterError, roles
 from app.cluster.configuration import server_settings
-from app.cluster.postmaster import wait_until
+from app.cluster.postmaster import read_pid_file, wait_until
 from app.cluster.roles import verify_data_directory
 from app.cluster.serverlog import cap_log
 
@@ -195,7 +195,7 @@ def test_a_server_on_another_data_directory_is_not_touched(running: Cluster, hom
 def test_a_processor_that_cannot_run_pgvector_is_explained(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The self-test dies of an illegal instruction; the message says which instructions are needed."""
     monkeypatch.setattr(roles, "_PROOF", "SELECT pg_sleep(30)")
-    killer = threading.Thread(target=_kill_sleeping_session, daemon=True)
+    killer = threading.Thread(target=_kill_sleeping_session, args=[home], daemon=True)
     killer.start()
     with pytest.raises(ClusterError, match="AVX2"):
         Cluster(home, durable=False).start()
@@ -203,9 +203,14 @@ def test_a_processor_that_cannot_run_pgvector_is_explained(home: Path, monkeypat
     assert not Cluster(home, durable=False).status().running
 
 
-def _kill_sleeping_session() -> None:
+def _kill_sleeping_session(home: Path) -> None:
+    data = home / "postgres-18" / "data"
+
     def sleeper() -> int | None:
-        titles = {p.pid: " ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])}
+        # Only among the children of this test's own server: others may run on the machine.
+        server = read_pid_file(data)
+        sessions = psutil.Process(server.pid).children() if server and psutil.pid_exists(server.pid) else []
+        titles = {session.pid: " ".join(session.cmdline()) for session in sessions}
         return next((pid for pid, title in titles.items() if title.startswith("postgres: postgres chatctx")), None)
 
     # The session may be at something before its sleep for a moment.
