@@ -1,6 +1,7 @@
 """A server in a process of its own: `python -m tests.edge.program SETTINGS_JSON [DATABASE_URL]`.
 
-It prints its port when it answers. A search for `wait N` prints `working` and takes N seconds. Without a database its store is in memory.
+It prints its port when it answers. A search for `wait N` prints `working` and takes N seconds. Without a database its
+store is in memory.
 """
 
 from __future__ import annotations
