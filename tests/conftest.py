@@ -13,6 +13,13 @@ from tests.databases import Database, DatabaseServer
 from tests.fakes import HashingEmbedder
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run choose the oldest PostgreSQL that the wheel holds."""
+    parser.addoption(
+        "--postgres", type=int, choices=(16, 18), default=18, help="major version of PostgreSQL to test on"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Forget the caller's settings: a test must not find somebody's real database."""
     for name in list(os.environ):
@@ -21,9 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Run an empty PostgreSQL in a folder of this test run; another run at the same time has another."""
-    with scratch_cluster(tmp_path_factory.mktemp("postgres")) as running:
+    with scratch_cluster(tmp_path_factory.mktemp("postgres"), major=request.config.getoption("postgres")) as running:
         yield running
 
 

@@ -112,6 +112,7 @@ def test_upgrade_is_safe_to_repeat(database: Database) -> None:
 def test_servers_that_start_together_migrate_once(empty: Database) -> None:
     """Four processes at once: one migrates, the others wait and find it done."""
     assert not is_at_head(empty.owner)
+    assert not is_at_head(empty.server)
     program = (
         "import sys; from app.store.engine import owner_engine; from app.store.migrating import upgrade; "
         "upgrade(owner_engine(sys.argv[1]), server_login=sys.argv[2])"
