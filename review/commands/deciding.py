@@ -16,6 +16,8 @@ from review.gates import Level
 from review.ledger import Decision, Entry, append, read_ledger
 from review.screen import now, print_findings, records_of, settings_of, similarity_of, today
 from review.snapshots import keep_snapshot
+from review.verifications import verified_on
+from review.verify.execution import Outcome
 
 _NOTE = (3, 500)
 _NAME = 80
@@ -53,6 +55,7 @@ def approve_command(
     if not as_json:
         print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
     _refuse_errors(verdict)
+    _remind_of_checks(shelf, file)
     note = _reason(verdict, note, yes=yes)
     if not yes:
         _show_and_ask(shelf, file)
@@ -124,6 +127,16 @@ def _refuse_errors(verdict: Verdict) -> None:
     if errors:
         named = "; ".join(f"{gate}: {finding.message}" for gate, finding in errors)
         raise Refused(f"{verdict.slug} has {len(errors)} finding(s) that refuse approval. {named}")
+
+
+def _remind_of_checks(shelf: Shelf, file: RecordFile) -> None:
+    """A gate cannot run a check, so the owner is told here what has not been proved for this very text."""
+    slug = file.record.slug
+    results = verified_on(shelf.folder / "verifications.jsonl", slug, file.sha256)
+    proved = {result["check"] for result in results if result["outcome"] == Outcome.PASSED.value}
+    unproved = [check.id for check in file.record.checks if check.id not in proved]
+    if unproved:
+        click.echo(f"note: not run on this text yet: {', '.join(unproved)} (chatctx review verify {slug})", err=True)
 
 
 def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:

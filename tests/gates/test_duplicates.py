@@ -14,7 +14,7 @@ REPHRASED = make_record(
     slug="keep-prices-decimal",
     title="Keep prices in a decimal type, never in a float",
     summary="Declare prices as decimals with a fixed scale, so that sums and comparisons come out exact to the cent.",
-    recommendation="Use `numeric` with the scale of the currency for prices and map it to a decimal type. Avoid `real`.",
+    recommendation="Use `numeric` with the scale of the currency for prices and map it to a decimal. Avoid `real`.",
 )
 OTHER = make_record(
     slug="build-indexes-concurrently",

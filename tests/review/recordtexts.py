@@ -59,7 +59,7 @@ def record_text(
     *,
     title: str = "Store money as numeric, never as float",
     subject: str = "Money",
-    recommendation: str = "Declare amounts `numeric(14, 2)` and map them to a decimal type. Never use `real` or `money`.",
+    recommendation: str = "Declare amounts `numeric(14, 2)` and map them to a decimal. Never use `real` or `money`.",
     pitfall: str = "Totals are off by 0.01 although every row prints as expected.",
     technology: str = "PostgreSQL",
     retrieved: str = "2026-11-30",
