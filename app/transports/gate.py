@@ -16,7 +16,8 @@ from app.transports.replies import EVENT_STREAM, JSON, Receive, Refused, Scope, 
 
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 16_384
-ENDPOINT = "/mcp"
+# Both without a redirect, on which clients lose the body or the key.
+ENDPOINTS = frozenset({"/mcp", "/mcp/"})
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 # Two readers could each take another copy for the true one. A second Authorization is judged with the credentials.

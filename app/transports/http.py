@@ -129,7 +129,7 @@ class EdgeApp:
         cors: tuple[Header, ...] = ()
         try:
             cors = self._pass_gate(scope, exchange.headers)
-            if scope["path"].rstrip("/") == gate.ENDPOINT and scope["method"] == "GET":
+            if scope["path"] in gate.ENDPOINTS and scope["method"] == "GET":
                 return await self._open_stream(exchange, receive, _adding(send, cors))
             reply = await self._route(scope, exchange, receive)
         except Refused as refused:
@@ -165,7 +165,7 @@ class EdgeApp:
 
     async def _route(self, scope: Scope, exchange: Exchange, receive: Receive) -> Reply:
         path, method = scope["path"], scope["method"]
-        if path.rstrip("/") == gate.ENDPOINT:
+        if path in gate.ENDPOINTS:
             return await self._answer_endpoint(method, exchange, receive)
         if path in Health.PATHS or path in self._files:
             if method not in ("GET", "HEAD"):
