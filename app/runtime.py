@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -132,6 +134,8 @@ class LocalRuntime:
     def serve(self, prepare: Callable[[Settings, Database], None] | None = None) -> int:
         """Serve until told to stop; return the exit code. The port is claimed before anything slow is done."""
         settings = self.settings()
+        # On stderr, so that what a person is told stays readable.
+        logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format="%(asctime)s %(message)s")
         listener = bind(settings)
         try:
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})

@@ -52,8 +52,13 @@ class Program:
         """Send one request as an older client does."""
         return httpx.post(
             f"{self.base}/mcp",
-            json={"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params or {})},
-            headers={"accept": "application/json, text/event-stream", **headers},
+            # Escaped, so that what UTF-8 cannot carry can still be sent.
+            content=json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params or {})}),
+            headers={
+                "content-type": "application/json",
+                "accept": "application/json, text/event-stream",
+                **headers,
+            },
             timeout=30,
         )
 
