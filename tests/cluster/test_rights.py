@@ -204,21 +204,20 @@ def test_a_processor_that_cannot_run_pgvector_is_explained(home: Path, monkeypat
 
 
 def _kill_sleeping_session(home: Path) -> None:
-    data = home / "postgres-18" / "data"
+    assert wait_until(lambda: bool(_at_select(home)), 60)
+    os.kill(_at_select(home)[0], signal.SIGILL)
 
-    def sleeper() -> int | None:
-        # Only among the children of this test's own server: others may run on the machine.
-        server = read_pid_file(data)
-        sessions = psutil.Process(server.pid).children() if server and psutil.pid_exists(server.pid) else []
-        titles = {session.pid: " ".join(session.cmdline()) for session in sessions}
-        return next((pid for pid, title in titles.items() if title.startswith("postgres: postgres chatctx")), None)
 
-    # The session may be at something before its sleep for a moment.
-    assert wait_until(lambda: sleeper() is not None, 20)
-    threading.Event().wait(0.5)
-    pid = sleeper()
-    assert pid is not None
-    os.kill(pid, signal.SIGILL)
+def _at_select(home: Path) -> list[int]:
+    """Return the superuser's sessions at a SELECT, among the children of this test's own server."""
+    server = read_pid_file(home / "postgres-18" / "data")
+    if server is None:
+        return []
+    try:
+        sessions = psutil.Process(server.pid).children()
+        return [one.pid for one in sessions if one.cmdline()[:1] == ["postgres: postgres chatctx [local] SELECT"]]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
