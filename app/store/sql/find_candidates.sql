@@ -55,14 +55,17 @@ by_words AS (
 found AS MATERIALIZED (
     SELECT record_no FROM by_words UNION SELECT record_no FROM ({nearest}) AS near
 ),
-matched AS (
-    SELECT hit.record_no, array_agg(hit.term) AS terms FROM hit JOIN found USING (record_no) GROUP BY hit.record_no
+matched AS MATERIALIZED (
+    SELECT hit.record_no, array_agg(hit.term) AS terms, round(sum(hit.score) * 1e6) / 1e6 AS words
+    FROM hit
+    JOIN found USING (record_no)
+    GROUP BY hit.record_no
 ),
 candidate AS (
     SELECT
         record.slug, record.title, record.topic, CAST(record.applies_to AS text) AS applies_to,
         CAST(record.task_types AS text) AS task_types,
-        worded.words, matched.terms AS matched, closest.cosine,
+        matched.words, matched.terms AS matched, closest.cosine,
         CASE
             WHEN record.search_text @@ question.phrase THEN ts_rank_cd(record.search_text, question.phrase, 32)
             WHEN record.search_text @@ question.words THEN ts_rank_cd(record.search_text, question.words, 32) / 2
@@ -71,7 +74,6 @@ candidate AS (
     FROM found
     JOIN published_record AS record USING (record_no)
     CROSS JOIN question
-    LEFT JOIN worded USING (record_no)
     LEFT JOIN matched USING (record_no)
     LEFT JOIN LATERAL (
         SELECT round(max(vectors.cosine) * 1e6) / 1e6 AS cosine
