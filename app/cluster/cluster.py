@@ -180,8 +180,7 @@ class Cluster:
     @cached_property
     def _server(self) -> Server:
         account = server_account()
-        spare = {} if self._spare is None else {"spare": self._spare}
-        layout = settle(self._home, f"postgres-{self._major}", account, **spare)
+        layout = settle(self._home, f"postgres-{self._major}", account, spare=self._spare)
         return Server(
             layout=layout,
             account=account,

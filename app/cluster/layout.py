@@ -13,9 +13,14 @@ from pathlib import Path
 
 from app.cluster.account import Account
 from app.cluster.address import PORT
+from app.cluster.locks import is_held
 from app.errors import ClusterError
 
+TEMPORARY_DATA = "chatctx-temporary"
 _SYSTEM_DATA = Path("/var/lib/chatctx")
+_HOLDERS = "holders.lock"
+# Names the home whose data is in a place elsewhere.
+_HOME_NOTE = "home.location"
 # The shortest limit of the systems we run on (macOS), less the final NUL.
 _SOCKET_PATH_LIMIT = 103
 
@@ -63,13 +68,14 @@ class Layout:
     @property
     def holders(self) -> Path:
         """Lock shared by all who use the server."""
-        return self.folder / "holders.lock"
+        return self.folder / _HOLDERS
 
 
-def settle(home: Path, name: str, account: Account, *, spare: Path = _SYSTEM_DATA) -> Layout:
+def settle(home: Path, name: str, account: Account, *, spare: Path | None = None) -> Layout:
     """Make the cluster's folder in `home`, or below `spare` when the server's account cannot reach `home`.
 
-    Folders that were there keep their modes. A note in `home` names the other place.
+    Folders that were there keep their modes. A note in `home` names the other place. Unless told otherwise that is in
+    the system's place for data, for a temporary home in another temporary folder.
 
     Raises:
         ClusterError: the folder cannot be made or belongs to somebody else.
@@ -77,7 +83,8 @@ def settle(home: Path, name: str, account: Account, *, spare: Path = _SYSTEM_DAT
     home = Path(os.path.realpath(home))
     try:
         _make_home(home, account)
-        parent = home if not account.switched or account.can_enter(home) else _elsewhere(home, name, account, spare)
+        reached = not account.switched or account.can_enter(home)
+        parent = home if reached else _elsewhere(home, name, account, spare or _spare_for(home))
         folder = parent / name
         # Root's folder may be crossed, because the server's account has to; its files are private one by one.
         _make(folder, 0o711 if account.switched else 0o700)
@@ -118,8 +125,8 @@ def remove(layout: Layout, home: Path) -> None:
     """Delete a cluster's folder, and what of its other place is then empty."""
     shutil.rmtree(layout.folder, ignore_errors=True)
     place = layout.folder.parent
-    if place != Path(os.path.realpath(home)) and not any(place.iterdir()):
-        place.rmdir()
+    if place != Path(os.path.realpath(home)) and not any(place.glob("postgres-*")):
+        shutil.rmtree(place)
         (home / f"{layout.folder.name}.location").unlink(missing_ok=True)
 
 
@@ -140,6 +147,9 @@ def _elsewhere(home: Path, name: str, account: Account, spare: Path) -> Path:
     for folder in (spare, place):
         _make(folder, 0o711)
         _check_owner(folder, os.geteuid())
+    if spare != _SYSTEM_DATA:
+        _sweep(spare)
+    (place / _HOME_NOTE).write_text(str(home), encoding="utf-8")
     if not account.can_enter(place):
         raise ClusterError(
             f"The user that runs PostgreSQL (uid {account.uid}) can enter neither {home} nor {place}. "
@@ -147,6 +157,19 @@ def _elsewhere(home: Path, name: str, account: Account, spare: Path) -> Path:
         )
     _write_note(home / f"{name}.location", place)
     return place
+
+
+def _spare_for(home: Path) -> Path:
+    temporary = Path(os.path.realpath(tempfile.gettempdir()))
+    return temporary / TEMPORARY_DATA if home.is_relative_to(temporary) else _SYSTEM_DATA
+
+
+def _sweep(spare: Path) -> None:
+    """Delete what belonged to temporary homes that are gone, as tests leave them."""
+    for note in spare.glob(f"*/{_HOME_NOTE}"):
+        gone = not Path(note.read_text(encoding="utf-8")).exists()
+        if gone and not any(is_held(lock) for lock in note.parent.glob(f"*/{_HOLDERS}")):
+            shutil.rmtree(note.parent, ignore_errors=True)
 
 
 def _refuse_if_moved(note: Path, place: Path) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.cluster.cluster import Cluster
+from app.cluster.layout import TEMPORARY_DATA
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def scratch_cluster(home: Path, *, major: int = 18, settings: Mapping[str, str] 
         settings: PostgreSQL settings over those for tests.
     """
     # Root's temporary folders are closed to the server's account.
-    spare = Path(tempfile.gettempdir()) / "chatctx-scratch"
+    spare = Path(tempfile.gettempdir()) / TEMPORARY_DATA
     cluster = Cluster(home, major=major, settings=settings, durable=False, spare=spare)
     try:
         cluster.start()

@@ -171,7 +171,7 @@ def test_watched_servers_come_back_after_all_their_processes_are_killed(home: Pa
     holder = hold(home, "watch", "durable")
     fill(holder.uri, 7)
     kill_server(holder.server)
-    assert wait_until(lambda: _counts(holder.uri, 7), 15)
+    assert wait_until(lambda: _counts(holder.uri, 7), 60)
     holder.leave()
 
 
@@ -184,9 +184,9 @@ def test_watched_servers_come_back_after_somebody_shut_them_down(home: Path) -> 
     pid = cluster.status().pid
     assert pid is not None
     os.kill(pid, signal.SIGTERM)
-    assert wait_until(lambda: cluster.status().pid not in {pid, None} and _counts(uri, 7), 15)
+    assert wait_until(lambda: cluster.status().pid not in {pid, None} and _counts(uri, 7), 60)
     (cluster.address.socket_folder / ".s.PGSQL.5432").unlink()
-    assert wait_until(lambda: _counts(uri, 7), 15)
+    assert wait_until(lambda: _counts(uri, 7), 60)
     cluster.stop()
 
 
@@ -209,8 +209,8 @@ def test_a_watched_server_comes_back_where_we_are_process_one(home: Path, hold: 
     data = Cluster(home, durable=False).status().data_directory
     for process in [*_processes(data)]:
         os.kill(process, signal.SIGKILL)
-    assert wait_until(lambda: _counts(holder.uri, 7), 15)
-    assert wait_until(lambda: not _uncollected(holder.process.pid), 15)
+    assert wait_until(lambda: _counts(holder.uri, 7), 60)
+    assert wait_until(lambda: not _uncollected(holder.process.pid), 60)
     holder.leave()
     assert not _processes(data)
 

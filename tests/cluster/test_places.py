@@ -64,6 +64,20 @@ def test_an_unreachable_home_keeps_its_mode_and_the_data_goes_elsewhere(closed: 
 
 
 @needs_root
+def test_the_data_of_a_temporary_home_goes_with_it(closed: Path) -> None:
+    """Tests that use private temporary homes do not fill the disk: the next one clears up after the last."""
+    first, second = closed / "first", closed / "second"
+    with Cluster(first, durable=False) as cluster:
+        data = cluster.status().data_directory
+        assert data.is_relative_to(tempfile.gettempdir())
+    shutil.rmtree(first)
+    other = Cluster(second, durable=False)
+    assert other.status().data_directory != data
+    assert not data.exists()
+    other.destroy()
+
+
+@needs_root
 def test_a_moved_home_whose_data_is_elsewhere_is_not_begun_empty(closed: Path) -> None:
     """The message says where the data is and how to bring it along."""
     account, spare = server_account(), closed
