@@ -23,7 +23,7 @@ QUERY_HASH_BYTES = 8
 _REFUSED_KEY_SECONDS = 5
 _UNAUTHORIZED = (
     "The API key is missing, malformed or revoked. "
-    "Send `Authorization: Bearer kb_live_...`, or no credentials to call as a guest."
+    "Send one that starts with kb_live_ as a bearer token, or no credentials to call as a guest."
 )
 
 

@@ -234,8 +234,8 @@ def _adding(send: Send, headers: tuple[Header, ...]) -> Send:
 
 
 def _log(scope: Scope, exchange: Exchange, status: int, started: float) -> None:
-    # Every client asks for a stream when it connects, and health is asked all day: neither tells anything.
-    quiet = status == HTTPStatus.METHOD_NOT_ALLOWED or scope["path"] in Health.PATHS
+    # Every client looks for a stream and for OAuth when it connects, and health is asked all day: none tells anything.
+    quiet = status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED) or scope["path"] in Health.PATHS
     eventlog.write(
         "request",
         level=logging.DEBUG if quiet else logging.INFO,
