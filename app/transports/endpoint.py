@@ -31,6 +31,8 @@ from app.transports.slots import Slot, Slots
 
 GUEST_SLOTS = 8
 KEY_SLOTS = 32
+# Of the few threads that check keys, one address may not have all.
+CHECK_SLOTS = 2
 # Callers come back at midnight; they should not all do so in the same second.
 _JITTER_SECONDS = 60
 _TOLD_METHODS = frozenset(
@@ -131,7 +133,7 @@ class McpEndpoint:
         key = self._access.read_key(exchange.headers.exact(b"authorization"), exchange.query_string)
         if key is None:
             return Caller(exchange.address)
-        with await self._checks.take(exchange.address, GUEST_SLOTS, exchange.deadline) as slot:
+        with await self._checks.take(exchange.address, CHECK_SLOTS, exchange.deadline) as slot:
             return await slot.run(self._access.identify, key, exchange.address)
 
     async def _serve(self, exchange: Exchange, message: Message, dialect: Dialect) -> Reply:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+from app.errors import Unavailable
 from app.transports import eventlog
 from app.transports.replies import RETRY_SECONDS, Reply, json_reply
 from app.transports.slots import Slots
@@ -51,6 +52,8 @@ class Health:
                 if self._last is None or loop.time() - self._last[0] > FRESH_SECONDS:
                     self._last = (loop.time(), await slot.run(self._ready))
                 return self._last[1]
+        except Unavailable:
+            return {"checked": False}
         except Exception as error:  # noqa: BLE001 - whatever it is, the server is not ready
             eventlog.write_defect(error)
             return {"checked": False}

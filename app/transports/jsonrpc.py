@@ -75,7 +75,9 @@ def _read_response(value: dict[str, Any], request_id: str | int | None) -> Messa
 
 
 def _read_call(value: dict[str, Any], request_id: str | int | None) -> Message:
-    method, params = value["method"], value.get("params", {})
+    method, params = value["method"], value.get("params")
+    if params is None:  # Serialisers that write absent members as null are common, and nothing else can be meant.
+        params = {}
     if not isinstance(method, str) or "result" in value or "error" in value:
         raise BadEnvelope('"method" must be a string, and a message with one has no "result" or "error".', request_id)
     if not isinstance(params, dict):

@@ -85,7 +85,6 @@ NOT_ONE_MESSAGE = [
     ({"jsonrpc": "2.0", "id": 7, "method": 7}, 7),
     ({"jsonrpc": "2.0", "id": 7, "method": None}, 7),
     ({"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}, 7),
-    ({"jsonrpc": "2.0", "id": 7, "method": "ping", "params": None}, 7),
     ({"jsonrpc": "2.0", "id": 7, "method": "ping", "result": {}}, 7),
     ({"jsonrpc": "2.0", "id": 7, "result": {}, "error": {}}, 7),
     ({"jsonrpc": "2.0", "result": {}}, None),
@@ -108,6 +107,10 @@ def test_what_is_not_one_message_is_refused_under_its_own_id(edge, body, request
 
 def test_a_batch_is_told_that_it_is_one(edge):
     assert "batches" in post(edge.endpoint, [message("ping")]).text
+
+
+def test_parameters_written_as_null_are_none(edge):
+    assert answer(post(edge.endpoint, {**message("ping"), "params": None}))["result"] == {}
 
 
 @pytest.mark.parametrize("request_id", [0, 1, -1, 2**63 - 1, "", "a", "ünï", "x" * 200])

@@ -7,11 +7,12 @@ import threading
 import time
 from collections import Counter
 
+import httpx
 import pytest
 
 from app.errors import Unavailable
 from app.transports.slots import Slots
-from tests.edge.wire import call_tool
+from tests.edge.wire import JSON_HEADERS, call_tool, message
 
 SEARCH = {"query": "react list keys"}
 
@@ -181,3 +182,26 @@ def test_a_database_that_hangs_is_answered_at_the_deadline_too(start_edge):
     edge.store.take = lambda subject, limit: release.wait(10) and take(subject, limit)
     assert call_tool(edge.endpoint, "search_knowledge", SEARCH).status_code == 503
     release.set()
+
+
+def test_more_than_can_be_done_is_told_to_come_back(start_edge):
+    """200 at once from 50 addresses, four at a time: each is served or told when to try again, and then it is calm."""
+    edge = start_edge(
+        call=lambda _name, _arguments: time.sleep(0.05) or {},
+        max_concurrent_calls=4,
+        call_timeout_ms=500,
+        trusted_proxies=("127.0.0.0/8",),
+    )
+
+    async def crowd():
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        body = message("tools/call", {"name": "search_knowledge", "arguments": SEARCH})
+        async with httpx.AsyncClient(timeout=30, limits=limits, verify=False) as client:  # noqa: S501 - no TLS here
+            headers = [{**JSON_HEADERS, "x-forwarded-for": f"203.0.113.{n % 50}"} for n in range(200)]
+            return await asyncio.gather(*(client.post(edge.endpoint, json=body, headers=one) for one in headers))
+
+    responses = asyncio.run(crowd())
+    statuses = Counter(response.status_code for response in responses)
+    assert set(statuses) == {200, 503}
+    assert all(int(r.headers["retry-after"]) >= 1 for r in responses if r.status_code == 503)
+    assert call_tool(edge.endpoint, "search_knowledge", SEARCH).status_code == 200
