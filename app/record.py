@@ -239,7 +239,12 @@ def canonical_form(record: Record, fixtures: dict[str, bytes] | None = None) -> 
 
 def content_hash(record: Record, fixtures: dict[str, bytes] | None = None) -> str:
     """Return the lower-case hexadecimal SHA-256 of the canonical form, under a domain prefix of its own."""
-    return hashlib.sha256(_HASH_DOMAIN + canonical_form(record, fixtures)).hexdigest()
+    return canonical_hash(canonical_form(record, fixtures))
+
+
+def canonical_hash(canonical: bytes) -> str:
+    """Return the hash of a canonical form, lower-case hexadecimal."""
+    return hashlib.sha256(_HASH_DOMAIN + canonical).hexdigest()
 
 
 def is_slug(text: str) -> bool:

@@ -6,7 +6,6 @@ other, so a copy needs no trust of its own.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tempfile
@@ -14,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from app.errors import LedgerError
-from app.record import canonical_form
+from app.record import canonical_form, canonical_hash
 from app.recordfile import RecordFile
 
 FOLDER = ".approved"
-# The prefix `app.record.content_hash` puts before the canonical form; a test holds the two together.
-_HASH_DOMAIN = b"chatctx-record-v1\0"
 
 
 def keep_snapshot(records: Path, file: RecordFile) -> Path:
@@ -54,7 +51,7 @@ def read_snapshot(records: Path, sha256: str) -> dict[str, Any]:
         raise LedgerError(
             f"The approved copy {FOLDER}/{sha256[:12]}... is missing: restore it from version control."
         ) from error
-    if hashlib.sha256(_HASH_DOMAIN + content).hexdigest() != sha256:
+    if canonical_hash(content) != sha256:
         raise LedgerError(f"The approved copy {FOLDER}/{sha256[:12]}... was altered: restore it from version control.")
     body: dict[str, Any] = json.loads(content)
     return body

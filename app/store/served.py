@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import rfc8785
 from sqlalchemy import Connection, Engine
 
 from app.ports import EmbeddingModel, Publication
-from app.record import _HASH_DOMAIN
+from app.record import canonical_hash
 from app.store.engine import connected, sql
 
 
@@ -86,7 +85,7 @@ def read_state(connection: Connection) -> PublicationState:
 
 def body_hash(body: Mapping[str, Any]) -> str:
     """Return the content hash of a stored body, which `app.record.content_hash` gave for its record."""
-    return hashlib.sha256(_HASH_DOMAIN + rfc8785.dumps(dict(body))).hexdigest()
+    return canonical_hash(rfc8785.dumps(dict(body)))
 
 
 def _is_sound(row: Any) -> bool:

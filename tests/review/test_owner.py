@@ -16,7 +16,7 @@ import pytest
 from app.record import canonical_form, content_hash
 from app.recordfile import read_record
 from review.ledger import read_ledger
-from review.snapshots import _HASH_DOMAIN, read_snapshot
+from review.snapshots import read_snapshot
 from tests.gates.records import make_record
 
 SLUG = "store-money-as-numeric"
@@ -128,7 +128,7 @@ def test_an_altered_or_missing_copy_of_an_approved_record_is_refused(bench):
 def test_the_copys_hash_is_the_records_content_hash():
     """Both put the same prefix before the same bytes."""
     record = make_record()
-    assert content_hash(record) == hashlib.sha256(_HASH_DOMAIN + canonical_form(record)).hexdigest()
+    assert content_hash(record) == hashlib.sha256(b"chatctx-record-v1\0" + canonical_form(record)).hexdigest()
 
 
 def test_a_copy_reads_back_as_the_approved_record(bench):

@@ -57,6 +57,8 @@ def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters
         except AppError as error:
             print_error(error)
             raise SystemExit(exit_code(error)) from None
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except Exception as error:
             if os.environ.get("CHATCTX_LOG_LEVEL") == "debug":
                 raise
