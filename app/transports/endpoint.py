@@ -6,7 +6,6 @@ charged once everything but the work itself is in order, and before the work beg
 
 from __future__ import annotations
 
-import asyncio
 import math
 import secrets
 from collections.abc import Callable, Mapping
@@ -58,14 +57,12 @@ class Exchange:
     """One request on its way: what is known of it, gathered for its answer and for the log.
 
     Attributes:
-        deadline: moment of the event loop's clock by which it is answered.
         quota: headers that tell a guest what is left, once that is known.
     """
 
     headers: gate.Headers
     query_string: bytes
     address: str
-    deadline: float
     message: Message | None = None
     dialect: Dialect | None = None
     tool: str | None = None
@@ -133,7 +130,7 @@ class McpEndpoint:
         key = self._access.read_key(exchange.headers.exact(b"authorization"), exchange.query_string)
         if key is None:
             return Caller(exchange.address)
-        with await self._checks.take(exchange.address, CHECK_SLOTS, exchange.deadline) as slot:
+        with await self._checks.take(exchange.address, CHECK_SLOTS) as slot:
             return await slot.run(self._access.identify, key, exchange.address)
 
     async def _serve(self, exchange: Exchange, message: Message, dialect: Dialect) -> Reply:
@@ -154,7 +151,7 @@ class McpEndpoint:
         name = message.params.get("name")
         exchange.tool = name if isinstance(name, str) and name in self._tools else "unknown"
         lane, limit = (caller.address, GUEST_SLOTS) if caller.is_guest else (f"key:{caller.key_id}", KEY_SLOTS)
-        with await self._calls.take(lane, limit, exchange.deadline) as slot:
+        with await self._calls.take(lane, limit) as slot:
             await self._charge(exchange, caller, slot)
 
             async def run_tool(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,8 +264,3 @@ def _with_jitter(error: AppError) -> replies.Refused:
 
 def _quota_headers(limit: int, remaining: int) -> list[Header]:
     return [(b"x-guest-quota-limit", str(limit).encode()), (b"x-guest-quota-remaining", str(remaining).encode())]
-
-
-def deadline_in(seconds: float) -> float:
-    """Return the moment of the event loop's clock that many seconds from now."""
-    return asyncio.get_running_loop().time() + seconds

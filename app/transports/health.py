@@ -26,7 +26,7 @@ class Health:
     def __init__(self, ready: Callable[[], Mapping[str, bool]], stop: asyncio.Event) -> None:
         self._ready = ready
         self._stop = stop
-        self._slots = Slots("ready", 1, longest_line=1024, longest_wait=_LONGEST_CHECK)
+        self._slots = Slots("ready", 1, longest_work=_LONGEST_CHECK, longest_wait=_LONGEST_CHECK)
         self._last: tuple[float, Mapping[str, bool]] | None = None
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class Health:
     async def _checked(self) -> Mapping[str, bool]:
         loop = asyncio.get_running_loop()
         try:
-            with await self._slots.take("ready", 1, loop.time() + _LONGEST_CHECK) as slot:
+            with await self._slots.take("ready", 1) as slot:
                 # Looked at behind the slot: whoever waited finds what the one before has learnt.
                 if self._last is None or loop.time() - self._last[0] > FRESH_SECONDS:
                     self._last = (loop.time(), await slot.run(self._ready))

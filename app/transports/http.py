@@ -20,18 +20,16 @@ from app.access import Access, client_address
 from app.errors import AppError
 from app.settings import Settings
 from app.transports import eventlog, files, gate, replies
-from app.transports.endpoint import Call, Exchange, McpEndpoint, deadline_in
+from app.transports.endpoint import Call, Exchange, McpEndpoint
 from app.transports.health import Health
 from app.transports.mcp import VERSION_HEADER, McpServer, Tool
 from app.transports.replies import EVENT_STREAM, Header, Receive, Refused, Reply, Scope, Send
 from app.transports.slots import Slots
 from app.transports.streams import Streams
 
-# A call may stand in line for this long, and takes at most this much longer than the time one call has.
-QUEUE_SECONDS = 2.0
-QUEUE_ALLOWANCE = 0.5
-LONGEST_LINE = 1024
-CHECK_SLOTS = 4
+# Threads that look keys up for everything but calls at work, and how long one look-up may take.
+CHECK_THREADS = 4
+CHECK_SECONDS = 2.0
 CORS_MAX_AGE = b"86400"
 CORS_REQUEST_HEADERS = (
     b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id"
@@ -81,10 +79,8 @@ class EdgeApp:
         self._files = files.prepare_files(services.public_files)
         self._health = Health(services.ready, self._stop)
         self._streams = Streams(settings.max_streams, self._stop)
-        self._calls = Slots(
-            "call", settings.max_concurrent_calls, longest_line=LONGEST_LINE, longest_wait=QUEUE_SECONDS
-        )
-        self._checks = Slots("check", CHECK_SLOTS, longest_line=LONGEST_LINE, longest_wait=QUEUE_SECONDS)
+        self._calls = Slots("call", settings.max_concurrent_calls, longest_work=settings.call_timeout_ms / 1000)
+        self._checks = Slots("check", CHECK_THREADS, longest_work=CHECK_SECONDS, longest_wait=CHECK_SECONDS)
         server = McpServer(services.tools, services.instructions)
         self._mcp = McpEndpoint(server, services.tools, services.call, services.access, self._calls, self._checks)
 
@@ -110,12 +106,7 @@ class EdgeApp:
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers = gate.Headers(scope)
-        exchange = Exchange(
-            headers,
-            scope.get("query_string", b""),
-            self._address(scope, headers),
-            deadline_in(self._settings.call_timeout_ms / 1000 + QUEUE_ALLOWANCE),
-        )
+        exchange = Exchange(headers, scope.get("query_string", b""), self._address(scope, headers))
         status = 0
         try:
             status = await self._answer(scope, exchange, receive, send)

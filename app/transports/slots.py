@@ -19,6 +19,11 @@ from app.errors import Unavailable
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
+LONGEST_LINE = 1024
+# An agent would rather wait for a line that moves than be told to come back to it.
+LONGEST_WAIT = 10.0
+# Nothing moves when the database has stalled: then everybody is told so at once.
+LONGEST_STILL = 2.0
 _BUSY_SECONDS = 1
 _TIMED_OUT_SECONDS = 2
 
@@ -28,34 +33,48 @@ class Slots:
 
     Args:
         capacity: pieces of work done at once.
+        longest_work: seconds until whoever holds a slot is answered, whether his work is done or not.
         longest_line: how many may wait; one lane may fill half of it.
-        longest_wait: seconds somebody waits before he is told to come back.
+        longest_wait: seconds somebody waits while the line moves.
+        longest_still: seconds without any work done after which waiting is pointless.
     """
 
-    def __init__(self, name: str, capacity: int, *, longest_line: int, longest_wait: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        capacity: int,
+        *,
+        longest_work: float,
+        longest_line: int = LONGEST_LINE,
+        longest_wait: float = LONGEST_WAIT,
+        longest_still: float = LONGEST_STILL,
+    ) -> None:
+        self._capacity = capacity
         self._free = capacity
         self._active: Counter[str] = Counter()
         self._lanes: OrderedDict[str, deque[tuple[int, asyncio.Future[None]]]] = OrderedDict()
         self._waiting = 0
+        self._moved_at = 0.0
+        self._longest_work = longest_work
         self._longest_line = longest_line
         self._longest_wait = longest_wait
+        self._longest_still = longest_still
         self._threads = ThreadPoolExecutor(capacity, thread_name_prefix=name)
 
-    async def take(self, lane: str, lane_limit: int, deadline: float) -> Slot:
-        """Return a slot, to be used as a context.
+    async def take(self, lane: str, lane_limit: int) -> Slot:
+        """Return a slot, to be used as a context. Its time begins now.
 
         Args:
             lane_limit: slots this lane may have at once.
-            deadline: moment of the event loop's clock at which the work is given up.
 
         Raises:
-            Unavailable: the line is too long, or did not move in time.
+            Unavailable: the line is too long, or does not move.
         """
         if self._free and self._active[lane] < lane_limit:
             self._occupy(lane)
         else:
-            await self._wait_in_line(lane, lane_limit, deadline)
-        return Slot(self, lane, deadline)
+            await self._wait_in_line(lane, lane_limit)
+        return Slot(self, lane, asyncio.get_running_loop().time() + self._longest_work)
 
     def close(self) -> None:
         """Take no more work; threads still at work end by themselves."""
@@ -75,11 +94,17 @@ class Slots:
             del self._active[lane]
         self._admit_next()
 
+    def note_progress(self) -> None:
+        """Note that the line moves: work was done, or there was none."""
+        self._moved_at = asyncio.get_running_loop().time()
+
     def _occupy(self, lane: str) -> None:
+        if self._free == self._capacity:
+            self.note_progress()
         self._free -= 1
         self._active[lane] += 1
 
-    async def _wait_in_line(self, lane: str, lane_limit: int, deadline: float) -> None:
+    async def _wait_in_line(self, lane: str, lane_limit: int) -> None:
         line = self._lanes.setdefault(lane, deque())
         if self._waiting >= self._longest_line or len(line) >= self._longest_line // 2:
             raise busy()
@@ -87,15 +112,24 @@ class Slots:
         turn: asyncio.Future[None] = loop.create_future()
         line.append((lane_limit, turn))
         self._waiting += 1
-        timer = loop.call_at(min(deadline, loop.time() + self._longest_wait), _give_up, turn)
+        self._review(turn, loop.time() + self._longest_wait)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self.release(lane)
             raise
-        finally:
-            timer.cancel()
+
+    def _review(self, turn: asyncio.Future[None], latest: float) -> None:
+        """Send somebody in line away if his time is over or nothing moves; otherwise look again when that may be so."""
+        if turn.done():
+            return
+        loop = asyncio.get_running_loop()
+        until = min(latest, self._moved_at + self._longest_still)
+        if loop.time() >= until:
+            turn.set_exception(busy())
+        else:
+            loop.call_at(until, self._review, turn, latest)
 
     def _admit_next(self) -> None:
         """Hand free slots to those in line, one lane after the other, skipping lanes that have all they may."""
@@ -147,6 +181,9 @@ class Slot:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._work is None or self._work.done():
+            # Work that failed for want of the database is not progress: those in line would only fail too, later.
+            if kind is None or not issubclass(kind, Unavailable):
+                self._slots.note_progress()
             self._slots.release(self._lane)
         else:
             self._work.add_done_callback(self._release_late)
@@ -160,8 +197,3 @@ class Slot:
 def busy() -> Unavailable:
     """Return the refusal of somebody for whom there is no room just now."""
     return Unavailable("The server is busy. Try again.", details={"retry_after_seconds": _BUSY_SECONDS})
-
-
-def _give_up(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        turn.set_exception(busy())

@@ -22,16 +22,12 @@ def in_loop(scenario):
     return asyncio.run(scenario())
 
 
-def soon(seconds=5.0):
-    return asyncio.get_running_loop().time() + seconds
+def slots(capacity, **limits):
+    return Slots("test", capacity, **{"longest_work": 5.0, **limits})
 
 
-def slots(capacity, *, longest_line=100, longest_wait=5.0):
-    return Slots("test", capacity, longest_line=longest_line, longest_wait=longest_wait)
-
-
-async def use(pool, lane, limit, work, seconds=5.0):
-    with await pool.take(lane, limit, soon(seconds)) as slot:
+async def use(pool, lane, limit, work):
+    with await pool.take(lane, limit) as slot:
         return await slot.run(work)
 
 
@@ -111,13 +107,37 @@ def test_the_line_has_an_end_in_length_and_in_time():
     in_loop(scenario)
 
 
+def test_a_line_that_moves_is_waited_in_and_one_that_stands_still_is_not():
+    async def scenario():
+        pool = slots(1, longest_still=0.2)
+        moving = [use(pool, "a", 1, lambda: time.sleep(0.05) or 1) for _ in range(12)]
+        assert await asyncio.gather(*moving) == [1] * 12
+        release = threading.Event()
+        holder = asyncio.create_task(use(pool, "a", 1, release.wait))
+        await asyncio.sleep(0.02)
+        started = time.monotonic()
+        with pytest.raises(Unavailable):
+            await use(pool, "b", 1, time.time)
+        assert time.monotonic() - started < 0.4
+        with pytest.raises(Unavailable):
+            await use(pool, "b", 1, time.time)
+        assert time.monotonic() - started < 0.6
+        release.set()
+        await holder
+        await asyncio.sleep(0.3)
+        assert await asyncio.gather(*(use(pool, "a", 1, lambda: 2) for _ in range(3))) == [2] * 3
+        pool.close()
+
+    in_loop(scenario)
+
+
 def test_the_caller_is_answered_in_time_and_the_slot_returns_with_its_thread():
     async def scenario():
-        pool = slots(1, longest_wait=0.05)
+        pool = slots(1, longest_work=0.1, longest_wait=0.05)
         release = threading.Event()
         started = time.monotonic()
         with pytest.raises(Unavailable):
-            await use(pool, "a", 1, release.wait, seconds=0.1)
+            await use(pool, "a", 1, release.wait)
         assert time.monotonic() - started < 1
         with pytest.raises(Unavailable):
             await use(pool, "a", 1, lambda: 1)
@@ -131,14 +151,14 @@ def test_the_caller_is_answered_in_time_and_the_slot_returns_with_its_thread():
 
 def test_late_failures_are_nobodys_business(caplog):
     async def scenario():
-        pool = slots(1)
+        pool = slots(1, longest_work=0.05)
 
         def fail():
             time.sleep(0.2)
             raise ValueError("canary")
 
         with pytest.raises(Unavailable):
-            await use(pool, "a", 1, fail, seconds=0.05)
+            await use(pool, "a", 1, fail)
         await asyncio.sleep(0.3)
         assert await use(pool, "a", 1, lambda: 1) == 1
         pool.close()
@@ -184,14 +204,15 @@ def test_a_database_that_hangs_is_answered_at_the_deadline_too(start_edge):
     release.set()
 
 
-def test_more_than_can_be_done_is_told_to_come_back(start_edge):
-    """200 at once from 50 addresses, four at a time: each is served or told when to try again, and then it is calm."""
+@pytest.mark.parametrize(("patience", "expected"), [(20.0, {200}), (0.3, {200, 503})])
+def test_a_crowd_is_served_in_turn_or_told_to_come_back(start_edge, monkeypatch, patience, expected):
+    """200 calls at once from 50 addresses, four at a time, 50 ms each."""
     edge = start_edge(
         call=lambda _name, _arguments: time.sleep(0.05) or {},
         max_concurrent_calls=4,
-        call_timeout_ms=500,
         trusted_proxies=("127.0.0.0/8",),
     )
+    monkeypatch.setattr(edge.app._calls, "_longest_wait", patience)
 
     async def crowd():
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
@@ -201,7 +222,6 @@ def test_more_than_can_be_done_is_told_to_come_back(start_edge):
             return await asyncio.gather(*(client.post(edge.endpoint, json=body, headers=one) for one in headers))
 
     responses = asyncio.run(crowd())
-    statuses = Counter(response.status_code for response in responses)
-    assert set(statuses) == {200, 503}
+    assert {response.status_code for response in responses} == expected
     assert all(int(r.headers["retry-after"]) >= 1 for r in responses if r.status_code == 503)
     assert call_tool(edge.endpoint, "search_knowledge", SEARCH).status_code == 200

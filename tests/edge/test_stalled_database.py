@@ -62,7 +62,9 @@ class StallingProxy:
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_unix_connection(self._target)
         self._writers += [writer, up_writer]
-        await asyncio.gather(self._pass_on(reader, up_writer), self._pass_on(up_reader, writer))
+        # Ended quietly with the proxy; asyncio would report a cancelled connection as an error.
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(self._pass_on(reader, up_writer), self._pass_on(up_reader, writer))
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
