@@ -31,6 +31,7 @@ from app.store.migrating import head_revision, is_at_head
 from app.store.served import publication
 from app.store.signals import PostgresSignals
 from app.transports.cli.runtime import Diagnosis
+from app.transports.eventlog import LOGGER
 from app.transports.http import EdgeServices, create_app
 from app.transports.server import bind
 from app.transports.server import serve as serve_app
@@ -134,8 +135,7 @@ class LocalRuntime:
     def serve(self, prepare: Callable[[Settings, Database], None] | None = None) -> int:
         """Serve until told to stop; return the exit code. The port is claimed before anything slow is done."""
         settings = self.settings()
-        # On stderr, so that what a person is told stays readable.
-        logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format="%(asctime)s %(message)s")
+        _start_log(settings)
         listener = bind(settings)
         try:
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})
@@ -143,6 +143,12 @@ class LocalRuntime:
                 return _serve(settings, opened, listener)
         finally:
             listener.close()
+
+
+def _start_log(settings: Settings) -> None:
+    """Log to stderr, so that what a person is told stays readable; of libraries, only what is wrong."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(message)s")
+    logging.getLogger(LOGGER).setLevel(settings.log_level.upper())
 
 
 def pepper_path(settings: Settings) -> Path:

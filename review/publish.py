@@ -99,7 +99,7 @@ def publish(
     return Published(todo, chosen, dry_run)
 
 
-def publish_approved(settings: Settings, database: Database) -> None:
+def publish_approved(settings: Settings, database: Database, progress: Progress = _silence) -> None:
     """Publish on the way to serving: a model that cannot be loaded costs search by meaning, not the service.
 
     Raises:
@@ -107,10 +107,10 @@ def publish_approved(settings: Settings, database: Database) -> None:
     """
     shelf = open_shelf(settings.records)
     try:
-        published = publish(shelf, database.owner, create_embedder(settings), settings)
+        published = publish(shelf, database.owner, create_embedder(settings), settings, progress=progress)
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message} Publishing for search by words.", err=True)
-        published = publish(shelf, database.owner, None, settings)
+        published = publish(shelf, database.owner, None, settings, progress=progress)
     for slug, reason in published.selection.withheld.items():
         click.echo(f"withheld: {slug} ({reason})", err=True)
 
