@@ -10,7 +10,7 @@ from app.cluster import Cluster
 from app.cluster.address import APP
 from app.settings import Settings
 from app.store.engine import Engine, owner_engine, server_engine
-from app.store.migrating import upgrade
+from app.store.migrating import serves_at_head, upgrade
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Database:
     embedded: bool
 
     def migrate(self) -> None:
-        """Bring the schema to the newest revision. Raises SettingsError, Unavailable."""
-        upgrade(self.owner, server_login=self.server_login)
+        """Bring the schema to the newest revision, if it is not there. Raises SettingsError, Unavailable."""
+        if not serves_at_head(self.server):
+            upgrade(self.owner, server_login=self.server_login)
 
 
 @contextmanager

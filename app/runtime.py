@@ -38,6 +38,8 @@ from app.transports.server import serve as serve_app
 from app.welcome import announce, instructions
 
 PEPPER_NAME = "pepper"
+# The server is not announced before its model answers, or this long has passed: the first question must not time out.
+MODEL_PATIENCE_SECONDS = 20
 
 
 class SystemClock:
@@ -106,6 +108,7 @@ class LocalRuntime:
     def services(self) -> Iterator[Services]:
         """Open the database and the model for operations."""
         with self.opened() as opened:
+            opened.questions.warm_up(MODEL_PATIENCE_SECONDS)
             yield opened.services
 
     def explain(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +201,7 @@ def _serve(settings: Settings, opened: Opened, listener: Any) -> int:
     served = publication(opened.database.server)
     refuse_demo_in_production(settings, served)
     site = site_of(settings, served)
-    opened.questions.warm_up()
+    opened.questions.warm_up(MODEL_PATIENCE_SECONDS)
     app = create_app(
         EdgeServices(
             settings=settings,

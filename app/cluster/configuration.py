@@ -62,9 +62,7 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, not written to
 _ENOUGH_SHARED_MEMORY = 512 * 1024**2
 
 
-def server_settings(
-    chosen: Mapping[str, str], *, durable: bool, access_rules: Path, sockets: Path
-) -> dict[str, str]:
+def server_settings(chosen: Mapping[str, str], *, durable: bool, access_rules: Path, sockets: Path) -> dict[str, str]:
     """Return all settings of the server, the caller's choices over our defaults.
 
     Raises:

@@ -45,6 +45,8 @@ def create_query_embedder(
         cache_size=settings.embedding_cache,
         # The shipped tokenizer lowercases anyway. Another model may tell `Polish` from `polish`.
         fold_case=settings.embedder == "onnx",
+        # As many as can ask at once: a burst that the server takes on is not turned into a search by words.
+        waiting=settings.max_concurrent_calls,
     )
 
 

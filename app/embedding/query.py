@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import unicodedata
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -64,6 +65,7 @@ class BoundedQueryEmbedder:
         timeout_ms: longest wait of a caller, from the call to the answer or the refusal.
         cache_size: vectors kept; 0 keeps none.
         fold_case: upper and lower case are the same question.
+        waiting: questions that may wait for the one being embedded.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class BoundedQueryEmbedder:
         timeout_ms: int,
         cache_size: int,
         fold_case: bool,
+        waiting: int = WAITING_QUESTIONS,
     ) -> None:
         self._embedder = embedder
         self._clock = clock
@@ -84,7 +87,7 @@ class BoundedQueryEmbedder:
         self._breaker = Breaker()
         self._model: EmbeddingModel | None = None
         self._pending: dict[bytes, _Computation] = {}
-        self._worker = Worker("embed-query", WAITING_QUESTIONS)
+        self._worker = Worker("embed-query", waiting)
 
     @property
     def provider(self) -> str:
@@ -96,15 +99,13 @@ class BoundedQueryEmbedder:
         with self._lock:
             return self._breaker.state(self._clock.monotonic())
 
-    def warm_up(self) -> None:
-        """Begin to load the model in the background and return at once.
+    def warm_up(self, patience: float = 0.0) -> None:
+        """Load the model in the background, and wait for it up to `patience` seconds.
 
         A model that cannot be loaded shows at the first question, not here.
         """
-        try:
-            self._worker.submit(partial(self._compute_vector, "warm up"))
-        except (LineFullError, WorkerClosedError):
-            return
+        with suppress(LineFullError, WorkerClosedError, TimeoutError, CancelledError):
+            self._worker.submit(partial(self._compute_vector, "warm up")).result(patience)
 
     def embed_query(self, query: str) -> QueryEmbedding:
         """Return the question's vector (read-only float32[dims], unit length), or give up at the deadline.
@@ -209,7 +210,7 @@ class DisabledQueryEmbedder:
         """Nothing can fail."""
         return "closed"
 
-    def warm_up(self) -> None:
+    def warm_up(self, patience: float = 0.0) -> None:
         """Do nothing."""
 
     def embed_query(self, query: str) -> QueryEmbedding:  # noqa: ARG002 - the port names it

@@ -11,7 +11,9 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
 
+from app.errors import Unavailable
 from app.store.engine import available, connected
 from app.store.tables import SCHEMA
 
@@ -46,6 +48,15 @@ def downgrade(engine: Engine, revision: str) -> None:
 def is_at_head(engine: Engine) -> bool:
     """Tell whether the database has the newest schema. Works with either engine. Raises Unavailable."""
     return current_revision(engine) == head_revision()
+
+
+def serves_at_head(server: Engine) -> bool:
+    """Tell whether the server's own login finds the newest schema, so that nothing needs the owner's."""
+    try:
+        return is_at_head(server)
+    except (Unavailable, DBAPIError):
+        # Its role is not there yet, or may not read.
+        return False
 
 
 def current_revision(engine: Engine) -> str | None:
