@@ -11,6 +11,7 @@ from string import Template
 from typing import Any
 
 from app import contract
+from app.answers import SearchResponse
 from app.publicfiles.schemas import api_document, error_codes, limits, tool_reference
 
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
@@ -214,4 +215,4 @@ def _example_answer() -> str:
         },
         "suggestions": [],
     }
-    return _pretty(contract.SearchResponse.model_validate(answer).model_dump(mode="json", exclude_none=True)).rstrip()
+    return _pretty(SearchResponse.model_validate(answer).model_dump(mode="json", exclude_none=True)).rstrip()

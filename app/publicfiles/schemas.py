@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app import contract, errors
+from app import answers, contract, errors
 from app.operations import OPERATIONS, Operation
 from app.toolschema import input_schema
 
-_RESPONSES: dict[str, type[contract.Shape]] = {
-    "search_knowledge": contract.SearchResponse,
-    "get_guidance": contract.GetResponse,
-    "submit_feedback": contract.FeedbackResponse,
+_RESPONSES: dict[str, type[answers.Shape]] = {
+    "search_knowledge": answers.SearchResponse,
+    "get_guidance": answers.GetResponse,
+    "submit_feedback": answers.FeedbackResponse,
 }
 _EXAMPLES: dict[str, dict[str, Any]] = {
     "search_knowledge": {

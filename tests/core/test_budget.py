@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.answers import SearchResponse
 from app.applicability import judge_applicability, read_stack
 from app.budget import fit_answer
 from app.cards import search_card
-from app.contract import TOKEN_BUDGET_MAX, TOKEN_BUDGET_MIN, Detail, SearchResponse, count_tokens, serialise
+from app.contract import TOKEN_BUDGET_MAX, TOKEN_BUDGET_MIN, Detail, count_tokens, serialise
 from app.record import SLUG_MAX_CHARACTERS
 from tests.core.records import make_published, make_record
 

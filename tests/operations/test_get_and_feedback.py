@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.contract import GetResponse
+from app.answers import GetResponse
 from app.errors import FeedbackClosed, InvalidInput, UnknownTool
 from app.operations import Services, call
 from app.record import record_id

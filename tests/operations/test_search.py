@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.contract import SearchResponse, count_tokens, serialise
+from app.answers import SearchResponse
+from app.contract import count_tokens, serialise
 from app.errors import InvalidInput
 from app.operations import Services, call
 from tests.databases import Database
