@@ -16,6 +16,9 @@ from app.ports import Candidate, CandidatePool, EmbeddingModel
 from app.record import TaskType, Topic
 from app.relevance import Gate, GateSignals, choose_gate, weigh
 
+# Logits by which an answer may be less sure than the surest one.
+TAIL = 1.8
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -105,6 +108,16 @@ def rank(
     scale = _Scale.of(pool.candidates, has_vectors=model is not None)
     judged = [_judge(candidate, pool, need, scale, weights or Weights(), chosen) for candidate in pool.candidates]
     return sorted(judged, key=lambda entry: (entry.judgement.violated, -entry.score, entry.candidate.slug))
+
+
+def choose_answers(ranked: Sequence[Ranked], limit: int) -> tuple[Ranked, ...]:
+    """Return the records to answer with, in their order: those past the gate and not far behind the surest of them.
+
+    Where one record clearly answers, its neighbours only cost tokens; where several are about as sure, all are said.
+    """
+    surest = max((entry.margin for entry in ranked), default=0.0)
+    floor = max(0.0, surest - TAIL)
+    return tuple(entry for entry in ranked if entry.margin >= floor)[:limit]
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from app.ports import (
     RetrievalEvent,
     Signals,
 )
-from app.ranking import Need, Ranked, Weights, rank
+from app.ranking import Need, Ranked, Weights, choose_answers, rank
 
 # Margins this far below the gate, in logits, are close enough to be worth naming.
-_NEAR = 3.0
-_NEAR_MISSES = 3
+_NEAR = 1.0
+_NEAR_MISSES = 2
 # A question shorter than this, in characters, is a keyword and not yet a description.
 _TERSE = 25
 
@@ -111,7 +111,7 @@ def run_search(services: SearchServices, request: SearchRequest) -> Search:
     if widened:
         attempt = _attempt(services, request, need, embedding, frozenset())
     pool, ranked = attempt
-    answers = tuple(entry for entry in ranked if entry.relevant)[: request.max_results]
+    answers = choose_answers(ranked, request.max_results)
     usable = None if pool.degraded in _WITHOUT_VECTORS else embedding
     return Search(need, pool, ranked, answers, usable, reason or pool.degraded, widened, services.embedder.provider)
 
@@ -189,6 +189,8 @@ def _suggestions(request: SearchRequest, found: Search) -> list[str]:
         return ["Every record found is for other versions than yours: see applicability before you use one."]
     if found.answers:
         return []
+    if not found.pool.document_count:
+        return ["No record is published here yet: tell the owner, and proceed from primary documentation."]
     hints = ["Not in the knowledge base: proceed from primary documentation and do not invent guidance."]
     if not found.need.stack.versions:
         hints.append("Name the technologies you work with.")

@@ -20,7 +20,7 @@ from statistics import mean
 from app.applicability import read_stack
 from app.lexical import query_terms
 from app.ports import CandidatePool, CandidateRequest, EmbeddingModel, QueryEmbedding
-from app.ranking import Need, Ranked, Weights, rank
+from app.ranking import Need, Ranked, Weights, choose_answers, rank
 from bench.corpus import ROOT, Corpus, shipped_corpus
 
 QUESTIONS = ROOT.parent / "shared/data/questions/questions-dev.jsonl"
@@ -77,6 +77,13 @@ def print_ranking(corpus: Corpus, questions: Sequence[Question]) -> None:
 def print_gate(corpus: Corpus, questions: Sequence[Question]) -> None:
     answerable = [question for question in questions if question.answers]
     others = [question for question in questions if not question.answers]
+    for named in (False, True):
+        answers = [choose_answers(_ranked(corpus, question, named=named), 5) for question in answerable]
+        kept = [any(e.candidate.slug in q.answers for e in a) for a, q in zip(answers, answerable, strict=True)]
+        label = "named" if named else "not named"
+        print(f"\nanswers, technologies {label}: {mean(map(len, answers)):.2f} records on average, ", end="")
+        print(f"the right one among them for {mean(kept):.3f}", end="")
+    print()
     rows: list[tuple[str, Sequence[Question], Callable[[Ranked, Question], bool]]] = [
         ("right record passes", answerable, lambda entry, question: entry.candidate.slug in question.answers),
         (

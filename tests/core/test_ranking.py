@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.applicability import read_stack
 from app.ports import Candidate, CandidatePool, EmbeddingModel
-from app.ranking import Need, rank
+from app.ranking import Need, choose_answers, rank
 from app.record import AppliesTo, Kind, TaskType, Topic
 from app.relevance import coverage
 from app.versions import Scheme
@@ -93,3 +93,16 @@ def test_ranking_is_total_and_repeatable(values: list[tuple[float | None, float 
     first = order(pool(*candidates), need, model)
     assert sorted(first) == sorted(c.slug for c in candidates)
     assert order(pool(*reversed(candidates)), need, model) == first
+
+
+def test_records_far_behind_the_surest_are_left_out() -> None:
+    """A record that only just passes the gate is not said beside one that clearly answers, unless nothing else is."""
+    sure = make_candidate("sure", cosine=0.9, matched=frozenset({"key"}))
+    close = make_candidate("close", cosine=0.85, matched=frozenset({"key"}))
+    barely = make_candidate("barely", cosine=0.62, matched=frozenset())
+    need = Need(read_stack([], {}))
+    everyone = rank(pool(sure, close, barely), need, model=MODEL)
+    assert [entry.candidate.slug for entry in choose_answers(everyone, 5)] == ["sure", "close"]
+    assert [entry.candidate.slug for entry in choose_answers(everyone, 1)] == ["sure"]
+    assert [entry.candidate.slug for entry in choose_answers(rank(pool(barely), need, model=MODEL), 5)] == ["barely"]
+    assert choose_answers([], 5) == ()
