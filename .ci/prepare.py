@@ -77,7 +77,7 @@ def install(dev: bool) -> None:
     STAMP.unlink(missing_ok=True)
     if not keep:
         make_venv()
-    print("Installing the packages of the lock into .venv (once; about 80 MB to fetch)", file=sys.stderr, flush=True)
+    print("Installing the packages of the lock into .venv (once; about 120 MB to fetch)", file=sys.stderr, flush=True)
     lock = ROOT / ("requirements-dev.lock" if dev else "requirements.lock")
     pip("--require-hashes", "--only-binary", ":all:", "--no-deps", "--requirement", str(lock))
     pip("--no-deps", "--no-build-isolation", "--no-index", "--editable", str(ROOT))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.database import Database, open_database
 from app.embedding.factory import create_embedder
-from app.errors import AppError
+from app.errors import AppError, Unavailable
 from app.settings import Environment, Settings
 from app.store.engine import connected
 from app.store.migrating import current_revision, head_revision
@@ -38,20 +38,25 @@ def _database(settings: Settings) -> Iterator[Diagnosis]:
             for name, check in _CHECKS.items():
                 found = _guarded(name, partial(check, database, settings))
                 yield from found
-                if name == "schema" and found[0].state == "broken":
-                    # Without the schema there is nothing behind it to look at.
+                if name in ("database", "schema") and found[0].state == "broken":
+                    # Without it there is nothing behind it to look at.
                     return
     except AppError as error:
-        yield Diagnosis("database", "broken", error.message, remedy)
+        yield Diagnosis("database", "broken", _said(error), remedy)
 
 
 def _guarded(name: str, check: Callable[[], Diagnosis]) -> list[Diagnosis]:
     try:
         return [check()]
     except AppError as error:
-        return [Diagnosis(name, "broken", error.message)]
+        return [Diagnosis(name, "broken", _said(error))]
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one part, the others are still looked at
         return [Diagnosis(name, "broken", f"could not be examined ({type(error).__name__})")]
+
+
+def _said(error: AppError) -> str:
+    """Return what an operator should read: why, where the caller is only told that it may work later."""
+    return error.hint if isinstance(error, Unavailable) and error.hint else error.message
 
 
 def _reachable(database: Database, _: Settings) -> Diagnosis:

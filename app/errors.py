@@ -74,9 +74,17 @@ class FeedbackClosed(AppError):
 
 
 class Unavailable(AppError):
-    """A store we need cannot be reached in time; the same call may work shortly."""
+    """A store we need cannot be reached in time; the same call may work shortly.
+
+    Attributes:
+        hint: what the operator should know and callers should not, such as which login was refused.
+    """
 
     code = "unavailable"
+
+    def __init__(self, message: str, *, details: Mapping[str, object] | None = None, hint: str = "") -> None:
+        super().__init__(message, details=details)
+        self.hint = hint
 
 
 class SettingsError(AppError):

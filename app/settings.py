@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from app.errors import SettingsError
 
 PREFIX = "CHATCTX_"
+_ORIGIN = re.compile(r"https?://[^\s/@]+")
 # Taken without the prefix because every host and library already knows these names.
 _UNPREFIXED = {"database_url": "DATABASE_URL"}
 
@@ -54,10 +56,7 @@ class Settings(BaseModel):
     ] = False
     public_url: Annotated[
         str | None,
-        Field(
-            description="Address by which clients reach the server, for the machine-readable files.",
-            pattern=r"^https?://[^\s/]+$",
-        ),
+        Field(description="Address by which clients reach the server: https://kb.example.org."),
     ] = None
     allowed_hosts: Annotated[
         tuple[str, ...],
@@ -119,6 +118,13 @@ class Settings(BaseModel):
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_an_origin(cls, value: str | None) -> str | None:
+        if value is not None and not _ORIGIN.fullmatch(value):
+            raise ValueError("give scheme and host, and a port if it is not the usual one; no path")
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod

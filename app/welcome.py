@@ -20,7 +20,7 @@ def instructions(site: Site) -> str:
 
 def announce(settings: Settings, site: Site) -> None:
     """Print where the server is, how to add it to a client, and how to ask from the shell."""
-    count = "no records" if not site.records else f"{site.records} records"
+    count = f"{site.records} records" if site.records else "no records (chatctx review publish)"
     lines = [
         "",
         f"chatctx serves {count} at {site.endpoint}",
@@ -35,7 +35,7 @@ def announce(settings: Settings, site: Site) -> None:
         "Ask from the shell:",
         '  .venv/bin/chatctx search "list rows keep the wrong state after sorting" -t React==18.2',
         "",
-        f"Data is in {settings.home}. Stop with Ctrl-C.",
+        f"{'The pepper' if settings.database_url else 'Data'} is in {settings.home}. Stop with Ctrl-C.",
         "",
     ]
     sys.stdout.write("\n".join(lines) + "\n")

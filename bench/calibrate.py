@@ -40,8 +40,11 @@ class Question:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    path = parser.parse_args().questions
+    if not path.is_file():
+        parser.exit(1, f"{path} does not exist: name a file of labelled questions with --questions.\n")
     with shipped_corpus() as corpus:
-        questions = read_questions(parser.parse_args().questions, corpus)
+        questions = read_questions(path, corpus)
         print_ranking(corpus, questions)
         print_gate(corpus, questions)
 

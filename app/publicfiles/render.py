@@ -32,7 +32,7 @@ _DESCRIPTIONS = {
     "/docs.md": "the reference as Markdown",
     "/api.json": "JSON Schemas, limits and errors",
     "/agent-instructions.md": "policy to paste into AGENTS.md or a rules file",
-    "/mcp.json": "client configuration",
+    "/mcp.json": "configuration for VS Code, with a key",
     "/server.json": "entry for the MCP registry",
     "/sitemap.xml": "canonical pages",
     "/robots.txt": "crawling policy",
@@ -64,6 +64,8 @@ class Site:
     @property
     def standing(self) -> str:
         """Say honestly who vouches for the records."""
+        if self.records == 0:
+            return "No records are published here yet."
         if self.demo:
             return (
                 "The records served here are demo records: drafted and checked for a demonstration, signed as such, "
@@ -100,9 +102,10 @@ def render_all(site: Site) -> dict[str, PublicFile]:
 
 
 def client_configuration(endpoint: str) -> dict[str, Any]:
-    """Return the snippet MCP clients understand; the key is asked for, never written down."""
+    """Return VS Code's `.vscode/mcp.json`; the key is asked for when it is first used, never written down."""
+    asked = {"type": "promptString", "id": "chatctx-key", "description": "chatctx API key", "password": True}
     entry = {"type": "http", "url": endpoint, "headers": {"Authorization": "Bearer ${input:chatctx-key}"}}
-    return {"servers": {"chatctx": entry}}
+    return {"inputs": [asked], "servers": {"chatctx": entry}}
 
 
 def registry_entry() -> dict[str, Any]:

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 RETRY_AFTER_SECONDS: Final = 2
+_LONGEST_HINT: Final = 300
 
 # `public` and `extensions` are where a database may keep pgvector; nothing of ours is ever found there first.
 _SEARCH_PATH: Final = f"{SCHEMA},public,extensions"
@@ -116,7 +117,16 @@ def available() -> Iterator[None]:
         raise Unavailable(
             "The knowledge base cannot be reached just now; the same call may work shortly.",
             details={"retry_after_seconds": RETRY_AFTER_SECONDS},
+            hint=_hint(error),
         ) from error
+
+
+def _hint(error: Exception) -> str:
+    """Return why a connection could not be made. Only then: before there is a statement, there is no caller's text."""
+    if getattr(error, "statement", None) is not None or getattr(error, "orig", None) is None:
+        return ""
+    lines = [line.strip() for line in str(error.orig).splitlines() if line.strip()]  # type: ignore[attr-defined]
+    return lines[0][:_LONGEST_HINT] if lines else ""
 
 
 def is_unavailable(error: Exception) -> bool:

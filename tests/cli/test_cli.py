@@ -229,3 +229,35 @@ def test_feedback_from_the_shell_gets_a_receipt(run: Run) -> None:
     result = run("feedback", "missing", "--comment", "nothing about Kafka")
     assert result.exit_code == 0, result.output
     assert "Recorded anonymously" in result.output
+
+
+def test_operator_is_told_why_the_database_cannot_be_reached(run: Run, database: Database) -> None:
+    """A refused login is named to the person at the shell; an agent only learns that it may work later."""
+    refused = database.app_url.replace("chatctx_app:", "chatctx_app:not", 1)
+    result = run("search", "anything at all", DATABASE_URL=refused)
+    assert result.exit_code == 3
+    assert "password authentication failed" in result.output
+    diagnosis = {entry["name"]: entry for entry in json.loads(run("doctor", "--json", DATABASE_URL=refused).output)}
+    assert "password authentication failed" in diagnosis["database"]["found"]
+
+
+def test_missing_rights_are_told_with_the_setting_that_gives_them(run: Run, database: Database) -> None:
+    """With the server's login alone, keys cannot be made: the owner's login is asked for by its setting."""
+    result = run("keys", "list", CHATCTX_OWNER_DATABASE_URL=database.app_url)
+    assert result.exit_code == 1
+    assert "CHATCTX_OWNER_DATABASE_URL" in result.output
+
+
+def test_unknown_technology_is_pointed_out(run: Run, database: Database) -> None:
+    """A misspelt technology narrows nothing, and that is said."""
+    database.publish(make_record())
+    result = run("search", "key of each row", "-t", "React=18")
+    assert "'React=18'" in result.output
+    assert "after `==`" in result.output
+
+
+def test_nothing_is_folded_in_a_pipe(run: Run) -> None:
+    """What a script reads has a row a line."""
+    lines = run("doctor").output.splitlines()
+    assert lines[0].split("\t") == ["state", "what", "found"]
+    assert all(line.count("\t") == 2 for line in lines)

@@ -8,7 +8,15 @@ import click
 
 from app.publicfiles import COMMITTED, Site, render_all
 from app.settings import describe_settings
-from app.transports.cli.printing import EXIT_REFUSED, as_dict, json_option, print_json, print_table, reports_errors
+from app.transports.cli.printing import (
+    EXIT_REFUSED,
+    as_dict,
+    json_option,
+    print_json,
+    print_table,
+    reports_errors,
+    wrapped,
+)
 from app.transports.cli.runtime import Runtime
 
 
@@ -21,10 +29,9 @@ def config(runtime: Runtime, as_json: bool) -> None:
     lines = describe_settings(runtime.settings(), runtime.environ)
     if as_json:
         return print_json([as_dict(line) for line in lines])
-    print_table(
-        ("variable", "value", "origin", "meaning"),
-        [(line.variable, line.value, line.origin, line.meaning) for line in lines],
-    )
+    for line in lines:
+        click.echo(f"{line.variable}={line.value}  ({line.origin})")
+        click.echo(wrapped(line.meaning, 4))
     return None
 
 

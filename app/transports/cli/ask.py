@@ -13,10 +13,11 @@ from app.contract import Detail, FeedbackCategory
 from app.errors import InvalidInput
 from app.operations import OPERATIONS, call
 from app.record import TaskType, Topic
-from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, print_table, reports_errors, wrapped
+from app.technologies import canonical_name
+from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, reports_errors, wrapped
 from app.transports.cli.runtime import Runtime
 
-_EXPLAINED = ("place", "slug", "score", "words", "meaning", "coverage", "margin", "verdict")
+_EXPLAINED = ("score", "words", "meaning", "coverage", "margin", "verdict")
 _TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you know it: React==18.2. Repeatable."
 
 
@@ -52,6 +53,9 @@ def search(
     Exit code 1 when the knowledge base has no answer.
     """
     arguments = _search_arguments(query, technologies, topics, rest)
+    for name in arguments["technologies"]:
+        if canonical_name(name) is None:
+            click.echo(f"No record knows a technology of the name {name!r}; versions go after `==`.", err=True)
     if explain:
         _print_explanation(runtime.explain(arguments), as_json=as_json)
         return
@@ -142,7 +146,7 @@ def _print_answer(answer: Mapping[str, Any]) -> None:
         click.echo(wrapped(hint, 0))
     degraded = f", degraded: {retrieval['degraded_reason']}" if retrieval["degraded"] else ""
     fallback = (
-        ", no record for the technologies named: all were searched" if retrieval["technology_filter_fallback"] else ""
+        ", nothing about the technologies named: all were searched" if retrieval["technology_filter_fallback"] else ""
     )
     dropped = f", {len(retrieval['dropped'])} left out by the budget" if retrieval["dropped"] else ""
     click.echo(f"({retrieval['mode']}, {retrieval['tokens_used']} tokens{degraded}{fallback}{dropped})")
@@ -177,10 +181,12 @@ def _print_explanation(explanation: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(explanation)
         return
-    print_table(
-        ("", *_EXPLAINED[1:]), [[row.get(name, "") for name in _EXPLAINED] for row in explanation["candidates"]]
-    )
+    for row in explanation["candidates"]:
+        mark = "answered" if row["answered"] else "not said"
+        click.echo(f"{row['place']:>2}. {row['slug']}  ({mark})")
+        facts = " · ".join(f"{name} {row[name]}" for name in _EXPLAINED if row[name] not in ("", None))
+        click.echo(wrapped(facts, 4))
     click.echo(
-        f"{explanation['mode']}; a margin of 0 or more is an answer; "
-        f"words not in any record: {explanation['unknown_terms']}"
+        f"{explanation['mode']}. A margin of 0 or more passes the relevance gate; of those, records far behind the "
+        f"surest are not said. Words of the question that no record holds: {explanation['unknown_terms']}."
     )

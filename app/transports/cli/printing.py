@@ -24,6 +24,8 @@ EXIT_REFUSED = 1
 EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 
+_OWNER_NEEDED = "this login may not do that; set CHATCTX_OWNER_DATABASE_URL to the login that owns the database."
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
@@ -38,7 +40,11 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows under column names; the last column takes what room is left."""
+    """Print rows under column names: folded to the terminal's width, or in a pipe one row a line, tabs between."""
+    if not sys.stdout.isatty():
+        for row in (columns, *rows):
+            click.echo("\t".join(str(cell) for cell in row))
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, name in enumerate(columns):
         table.add_column(name, overflow="fold", no_wrap=place == 0, ratio=1 if place == len(columns) - 1 else None)
@@ -57,9 +63,12 @@ def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters
         except AppError as error:
             print_error(error)
             raise SystemExit(exit_code(error)) from None
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:
+            if _lacks_rights(error):
+                click.echo("insufficient_rights: " + _OWNER_NEEDED, err=True)
+                raise SystemExit(EXIT_REFUSED) from None
             if os.environ.get("CHATCTX_LOG_LEVEL") == "debug":
                 raise
             click.echo(f"internal_error: {type(error).__name__}; with CHATCTX_LOG_LEVEL=debug it says where", err=True)
@@ -68,9 +77,16 @@ def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters
     return guarded
 
 
+def _lacks_rights(error: Exception) -> bool:
+    """Tell PostgreSQL's "permission denied" (SQLSTATE 42501), without knowing the driver."""
+    return getattr(getattr(error, "orig", None), "sqlstate", None) == "42501"
+
+
 def print_error(error: AppError) -> None:
     """Print `code: message`, and below it which argument breaks which rule."""
     click.echo(f"{error.code}: {error.message}", err=True)
+    if isinstance(error, Unavailable) and error.hint:
+        click.echo(f"  {error.hint}", err=True)
     fields = error.details.get("fields")
     for entry in fields if isinstance(fields, list) else []:
         if isinstance(entry, Mapping):
