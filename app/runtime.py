@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,18 @@ from app.database import Database, open_database
 from app.doctor import examine
 from app.embedding.factory import create_embedder, create_query_embedder
 from app.embedding.query import BoundedQueryEmbedder, DisabledQueryEmbedder
-from app.errors import SettingsError, Unavailable
 from app.explanation import explain
-from app.operations import OPERATIONS, Services, call
-from app.ports import Embedder, Publication
-from app.publicfiles import Site, render_all
-from app.settings import Environment, Settings, read_settings
+from app.operations import Services
+from app.ports import Embedder
+from app.publicfiles import Site
+from app.settings import Settings, read_settings
 from app.store.access import PostgresAccessStore
 from app.store.catalogue import PostgresCatalogue
-from app.store.migrating import head_revision, is_at_head
-from app.store.served import publication
+from app.store.migrating import head_revision
 from app.store.signals import PostgresSignals
 from app.transports.cli.runtime import Diagnosis
 from app.transports.eventlog import LOGGER
-from app.transports.http import EdgeServices, create_app
-from app.transports.server import bind
-from app.transports.server import serve as serve_app
-from app.welcome import announce, instructions
+from app.welcome import site_of
 
 PEPPER_NAME = "pepper"
 # The server is not announced before its model answers, or this long has passed: the first question must not time out.
@@ -137,13 +131,17 @@ class LocalRuntime:
 
     def serve(self, prepare: Callable[[Settings, Database], None] | None = None) -> int:
         """Serve until told to stop; return the exit code. The port is claimed before anything slow is done."""
+        # The web server takes as long to load as everything else together, and only serving needs it.
+        from app import serving  # noqa: PLC0415
+
         settings = self.settings()
         _start_log(settings)
-        listener = bind(settings)
+        listener = serving.bind(settings)
         try:
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})
             with self.opened(supervised=True, prepare=prepare) as opened:
-                return _serve(settings, opened, listener)
+                opened.questions.warm_up(MODEL_PATIENCE_SECONDS)
+                return serving.serve(settings, opened.database, opened.access, opened.services, listener)
         finally:
             listener.close()
 
@@ -157,24 +155,6 @@ def _start_log(settings: Settings) -> None:
 def pepper_path(settings: Settings) -> Path:
     """Return where the pepper file is."""
     return settings.pepper_file or settings.home / PEPPER_NAME
-
-
-def site_of(settings: Settings, served: Publication | None) -> Site:
-    """Return what the public files say of this server."""
-    base = settings.public_url or f"http://{_reachable(settings.host)}:{settings.port}"
-    return Site(
-        base=base,
-        demo=served.demo if served else True,
-        records=served.records if served else None,
-        guest_daily_quota=settings.guest_daily_quota,
-    )
-
-
-def _reachable(host: str) -> str:
-    """Return an address to call where the server listens on all of them."""
-    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - compared, not bound
-        return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
 
 
 def _opened(settings: Settings, database: Database) -> Iterator[Opened]:
@@ -195,39 +175,3 @@ def _opened(settings: Settings, database: Database) -> Iterator[Opened]:
         yield Opened(settings, database, embedder, questions, peppers, services, access)
     finally:
         questions.close()
-
-
-def _serve(settings: Settings, opened: Opened, listener: Any) -> int:
-    served = publication(opened.database.server)
-    refuse_demo_in_production(settings, served)
-    site = site_of(settings, served)
-    opened.questions.warm_up(MODEL_PATIENCE_SECONDS)
-    app = create_app(
-        EdgeServices(
-            settings=settings,
-            access=opened.access,
-            tools=OPERATIONS,
-            call=partial(call, opened.services),
-            instructions=instructions(site),
-            public_files={path: (file.media_type, file.content) for path, file in render_all(site).items()},
-            ready=partial(_ready, opened.database),
-        )
-    )
-    return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, site))
-
-
-def refuse_demo_in_production(settings: Settings, served: Publication) -> None:
-    """Raise SettingsError when a demonstration set would be served in production as if an owner stood behind it."""
-    if served.demo and served.records and settings.env is Environment.PRODUCTION and not settings.allow_demo_records:
-        raise SettingsError(
-            "CHATCTX_ENV is production and the published records are a demonstration set: approve and publish your "
-            "own, or set CHATCTX_ALLOW_DEMO_RECORDS=true."
-        )
-
-
-def _ready(database: Database) -> dict[str, bool]:
-    """Say whether traffic should come here. A missing model is no reason against it: words are still searched."""
-    try:
-        return {"database": True, "schema": is_at_head(database.server)}
-    except Unavailable:
-        return {"database": False, "schema": False}

@@ -4,8 +4,27 @@ from __future__ import annotations
 
 import sys
 
+from app.ports import Publication
 from app.publicfiles import Site
 from app.settings import Settings
+
+
+def site_of(settings: Settings, served: Publication | None) -> Site:
+    """Return what the public files say of this server."""
+    base = settings.public_url or f"http://{_reachable(settings.host)}:{settings.port}"
+    return Site(
+        base=base,
+        demo=served.demo if served else True,
+        records=served.records if served else None,
+        guest_daily_quota=settings.guest_daily_quota,
+    )
+
+
+def _reachable(host: str) -> str:
+    """Return an address to call where the server listens on all of them."""
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
 
 
 def instructions(site: Site) -> str:

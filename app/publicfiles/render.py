@@ -65,7 +65,7 @@ class Site:
     def standing(self) -> str:
         """Say honestly who vouches for the records."""
         if self.records == 0:
-            return "No records are published here yet."
+            return "No records were published here when the server started."
         if self.demo:
             return (
                 "The records served here are demo records: drafted and checked for a demonstration, signed as such, "
