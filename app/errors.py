@@ -7,7 +7,8 @@ and place without the caller's text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from pathlib import PurePath
+from typing import ClassVar, Self
 
 
 class AppError(Exception):
@@ -103,6 +104,12 @@ class RecordError(AppError):
     """A record file cannot be read; the message names file, line and remedy."""
 
     code = "invalid_record"
+
+    @classmethod
+    def at(cls, path: PurePath, line: int, problem: str) -> Self:
+        """Return the error for a place in `<topic>/<slug>.md`; the problem says what is wrong and what to do."""
+        where = f"{path.parent.name}/{path.name}"
+        return cls(f"{where}:{line}: {problem}", details={"file": where, "line": line})
 
 
 class LedgerError(AppError):
