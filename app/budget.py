@@ -6,7 +6,7 @@ is named. The best record is always there, cut if it must be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,8 @@ from app.contract import BYTES_PER_TOKEN, count_tokens, serialise
 
 Answer = dict[str, Any]
 
-# Marks a frame whose optional parts were given up; never part of an answer.
-_STARVED = "starved"
+# A recommendation cut shorter than this says too little to weigh against the names of the records that were dropped.
+READABLE_CHARACTERS = 160
 
 
 def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
@@ -34,9 +34,9 @@ def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
     answer = _compose(frame, cards, dropped=[], shrunk=False)
     if _tokens(answer) <= budget:
         return _sealed(answer)
-    frame = _lean(frame)
     if not cards:
-        return _sealed(_compose(_bare(frame), [], [], shrunk=True))
+        return _fit_no_match(frame, budget)
+    frame = _lean(frame)
     room = budget * BYTES_PER_TOKEN - _size(_compose(frame, [], _dropped_by_all(cards), shrunk=True))
     kept, dropped = _fill(cards, room)
     if not kept:
@@ -58,16 +58,36 @@ def _fill(cards: Sequence[Card], room: int) -> tuple[list[Card], list[str]]:
     return kept, dropped
 
 
+def _fit_no_match(frame: Answer, budget: int) -> Answer:
+    """Return an answer without results: near misses go first, what the caller can do is said to the end."""
+    options = [_compose(shorter, [], [], shrunk=False) for shorter in _shorter_no_match(frame)]
+    return _sealed(next((option for option in options if _tokens(option) <= budget), options[-1]))
+
+
+def _shorter_no_match(frame: Answer) -> Iterator[Answer]:
+    near = frame["retrieval"].get("near_misses", [])
+    for count in range(len(near) - 1, 0, -1):
+        yield {**frame, "retrieval": {**frame["retrieval"], "near_misses": near[:count]}}
+    bare = _bare(frame)
+    for count in range(len(frame["suggestions"]), 0, -1):
+        yield {**bare, "suggestions": frame["suggestions"][:count]}
+
+
 def _only_best(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
-    """Return an answer of one cut card; names of the dropped ones are given up before the record is."""
+    """Return an answer of one cut card: names of the dropped and comments are given up before it is unreadable."""
     others = [card["slug"] for card in cards[1:]]
-    options = [(frame, others), (frame, []), (_bare(frame), [])]
-    for chosen, dropped in options:
+    answers = []
+    for chosen, dropped in ((frame, others), (frame, []), (_bare(frame), [])):
         card = cut_card(cards[0], partial(_fits, chosen, dropped, budget))
-        answer = _compose(chosen, [card], dropped, shrunk=True)
-        if _tokens(answer) <= budget:
-            break
-    return _sealed(answer)
+        answers.append(_compose(chosen, [card], dropped, shrunk=True))
+        if _tokens(answers[-1]) <= budget and _is_readable(card, cards[0]):
+            return _sealed(answers[-1])
+    return _sealed(answers[-1])
+
+
+def _is_readable(cut: Card, whole: Card) -> bool:
+    """Tell whether enough of the recommendation is left to say what to do."""
+    return len(cut["recommendation"]) >= min(len(whole["recommendation"]), READABLE_CHARACTERS)
 
 
 def _fits(frame: Answer, dropped: Sequence[str], budget: int, card: Card) -> bool:
@@ -75,9 +95,7 @@ def _fits(frame: Answer, dropped: Sequence[str], budget: int, card: Card) -> boo
 
 
 def _compose(frame: Answer, results: Sequence[Card], dropped: Sequence[str], *, shrunk: bool) -> Answer:
-    retrieval = {**frame["retrieval"], "truncated": shrunk, "tokens_used": 0}
-    if dropped or not frame.get(_STARVED):
-        retrieval["dropped"] = list(dropped)
+    retrieval = {**frame["retrieval"], "truncated": shrunk, "tokens_used": 0, "dropped": list(dropped)}
     return {
         "query_summary": frame["query_summary"],
         "results": list(results),
@@ -115,6 +133,6 @@ def _lean(frame: Answer) -> Answer:
 
 def _bare(frame: Answer) -> Answer:
     """Give up everything that the contract calls optional."""
-    optional = ("embedding_provider", "embedding_cache", "near_misses")
+    optional = ("degraded_reason", "embedding_provider", "embedding_cache", "near_misses")
     retrieval = {key: value for key, value in frame["retrieval"].items() if key not in optional}
-    return {**frame, "query_summary": "", "retrieval": retrieval, _STARVED: True}
+    return {**frame, "query_summary": "", "retrieval": retrieval}

@@ -76,7 +76,8 @@ def cut_card(card: Card, fits: Callable[[Card], bool]) -> Card:
     """
     smallest = list(poorer_cards(card))
     bare = {**(smallest[-1] if smallest else card), "applies_to": []}
-    bare.pop("omitted", None)
+    # One word for all of it: an empty list must still not be taken for "none".
+    bare["omitted"] = ["all"]
     for cut in _cuts(bare):
         if fits(cut):
             return cut

@@ -27,6 +27,7 @@ FRAME = {
     },
     "suggestions": [],
 }
+PLAIN = {"mode": "hybrid", "degraded": False, "total_candidates": 20, "technology_filter_fallback": False}
 STACK = read_stack(["React", "TypeScript"], {"React": "18.2"})
 
 
@@ -90,6 +91,33 @@ def test_smallest_budget_still_says_the_best_record(detail: Detail) -> None:
     answer = fit_answer(FRAME, cards(3, detail), TOKEN_BUDGET_MIN)
     assert [card["slug"] for card in answer["results"]] == [cards(1, detail)[0]["slug"]]
     assert answer["results"][0]["recommendation"]
+    assert answer["results"][0]["omitted"] == ["all"]
+    assert answer["retrieval"]["dropped"] == []
+
+
+def test_readable_recommendation_is_worth_more_than_names_of_dropped_records() -> None:
+    """When room is short, what to do is said at some length before other records are named."""
+    answer = fit_answer({**FRAME, "retrieval": PLAIN}, cards(6, Detail.BRIEF), 320)
+    assert len(answer["results"][0]["recommendation"]) >= 160
+
+
+@pytest.mark.parametrize("budget", range(TOKEN_BUDGET_MIN, 700, 20))
+def test_no_match_keeps_its_suggestions_in_any_budget(budget: int) -> None:
+    """Near misses are given up one by one; what the caller can do is said to the end, and nothing counts as cut."""
+    near = [{"slug": f"record-{n}", "title": "t" * 90, "reason": "r" * 70} for n in range(3)]
+    hints = [
+        "Not in the knowledge base: proceed from primary documentation and do not invent guidance.",
+        "Report the gap.",
+    ]
+    frame = {
+        "query_summary": "s" * 120,
+        "retrieval": {**PLAIN, "mode": "no_match", "near_misses": near},
+        "suggestions": hints,
+    }
+    answer = fit_answer(frame, [], budget)
+    assert answer["suggestions"] == hints
+    assert not answer["retrieval"]["truncated"]
+    assert count_tokens(serialise(answer)) == answer["retrieval"]["tokens_used"] <= budget
 
 
 def test_verdict_against_a_record_survives_cutting() -> None:
