@@ -124,9 +124,8 @@ def _unprivileged(program: Program) -> int:
 
 def _spec(program: Program, work: str, uid: int | None, report: int, *, namespaces: bool) -> dict[str, object]:
     home = str(Path.home().resolve())
-    cover = [
-        place for place in dict.fromkeys((*_COVERED, home)) if Path(place).is_dir() and not Path(place).is_symlink()
-    ]
+    places = dict.fromkeys((*_COVERED, home))
+    cover = [place for place in places if place != "/" and Path(place).is_dir() and not Path(place).is_symlink()]
     keep = [str(Path(place).resolve()) for place in program.keep if Path(place).is_dir()]
     env = {
         "PATH": "/usr/bin:/bin",

@@ -32,6 +32,8 @@ _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = 442, -100, 0x8000, 1
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
+# Shared memory is asked for at this path alone, by PostgreSQL and by Python's multiprocessing.
+_WRITABLE_COVERS = ("/dev/shm",)  # noqa: S108 - an empty one of the program's own
 
 
 def main() -> NoReturn:
@@ -112,6 +114,9 @@ def _cover_files(spec: dict[str, Any]) -> bool:
         for place in places:
             if place.startswith(cover + "/"):
                 whole &= _bind(opened[place], place)
+        # The cover belongs to whoever mounted it, so its mode would not keep that user from writing into it.
+        if cover not in _WRITABLE_COVERS:
+            whole &= _set_read_only(cover, on=True, recursive=False)
     whole &= _unlock_work(opened[spec["work"]], spec["work"])
     # Without this the processes outside would be seen; not permitted inside some containers.
     libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV, None)

@@ -148,6 +148,25 @@ def test_files_outside_cannot_be_written_and_homes_cannot_be_read(tmp_path):
 
 
 @pytest.mark.usefixtures("walled")
+def test_only_its_own_folder_takes_files():
+    """Not the empty folders that cover those of others, and not the ones around what stays visible in them."""
+    covered = {"/tmp", "/var/tmp", "/home"}  # noqa: S108 - to see that nothing can be written there
+    places = covered | {str(Path.home()), str(ROOT), str(Path(sys.prefix).parent), sys.prefix}
+    code = (
+        "import pathlib\n"
+        f"for place in {sorted(places - {'/'})!r}:\n"
+        "    try:\n"
+        "        pathlib.Path(place, 'written-by-a-check').write_text('x')\n"
+        "        print(place)\n"
+        "    except OSError:\n"
+        "        pass\n"
+        "pathlib.Path('own').write_text('x')\n"
+    )
+    ended = python(code)
+    assert (ended.code, ended.output) == (0, "")
+
+
+@pytest.mark.usefixtures("walled")
 def test_processes_outside_are_not_seen():
     """Not even by their number."""
     assert python(
