@@ -10,12 +10,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from review.verify.execution import Result
+from review.verify.execution import Outcome, Result
 
 
 def append_results(path: Path, results: Iterable[Result], day: date) -> int:
-    """Append results that are not there yet, and return how many; a line states one result on one day."""
-    lines = [_line(result, day) for result in results]
+    """Append results that are not there yet, and return how many; a line states one result on one day.
+
+    What could not be run is no result: it says something about this machine only.
+    """
+    lines = [_line(result, day) for result in results if result.outcome is not Outcome.UNAVAILABLE]
+    if not lines:
+        return 0
     with path.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)

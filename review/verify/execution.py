@@ -13,6 +13,7 @@ from app.errors import ClusterError
 from app.record import Check, Record, Runner
 from app.recordfile import RecordFile
 from review.verify.confinement import Ended
+from review.verify.needs import SUBJECT, needed_library, needed_module, needed_version
 from review.verify.runners import Missing, Tool, tools_for
 
 _SHOWN_LINES = 12
@@ -86,22 +87,43 @@ def _plan(files: Iterable[RecordFile]) -> list[_Job]:
         for check in file.record.checks:
             if check.runner not in tools:
                 tools[check.runner] = tools_for(check.runner)
-            jobs += [_Job(file, check, tool) for tool in tools[check.runner]]
+            planned = [_Job(file, check, tool) for tool in tools[check.runner]]
+            # Of several PostgreSQLs, one that the record does not speak of says nothing about it.
+            jobs += [job for job in planned if not _needed_version(job)] or planned
     return jobs
+
+
+def _needed_version(job: _Job) -> str:
+    """Return which version the record is about that this tool, or an installed package, has not."""
+    if isinstance(job.tool, Missing):
+        return ""
+    return needed_version(job.file.record, {**_packages(job), SUBJECT[job.check.runner]: job.tool.version})
 
 
 def _run(job: _Job) -> Result:
     if isinstance(job.tool, Missing):
         return _result(job, Outcome.UNAVAILABLE, reason=job.tool.reason)
+    needed = _needed_version(job)
+    if needed:
+        return _result(job, Outcome.UNAVAILABLE, reason=needed)
     try:
-        right = job.tool.run(job.check.right, job.file.fixtures)
-        problem = _right_problem(job.check, right)
-        if problem or job.check.wrong is None:
-            return _judged(job, right, problem)
-        wrong = job.tool.run(job.check.wrong, job.file.fixtures)
-        return _judged(job, wrong, _wrong_problem(job.check, wrong))
+        return _run_files(job, job.tool)
     except (ClusterError, OSError) as error:
         return _result(job, Outcome.UNAVAILABLE, reason=str(error))
+
+
+def _run_files(job: _Job, tool: Tool) -> Result:
+    check, files = job.check, job.file.fixtures
+    right = tool.run(check.right, files)
+    problem = _right_problem(check, right)
+    if problem or check.wrong is None:
+        return _judged(job, right, problem, needed=_needed_module(job, check.right, right) or needed_library(right))
+    wrong = tool.run(check.wrong, files)
+    return _judged(job, wrong, _wrong_problem(check, wrong), needed=_needed_module(job, check.wrong, wrong))
+
+
+def _needed_module(job: _Job, name: str, ended: Ended) -> str:
+    return needed_module(job.file.fixtures[name], ended) if job.check.runner is Runner.PYTHON else ""
 
 
 def _right_problem(check: Check, ended: Ended) -> str:
@@ -120,11 +142,13 @@ def _wrong_problem(check: Check, ended: Ended) -> str:
     return ""
 
 
-def _judged(job: _Job, ended: Ended, problem: str) -> Result:
+def _judged(job: _Job, ended: Ended, problem: str, *, needed: str) -> Result:
     if ended.not_started:
         return _result(job, Outcome.UNAVAILABLE, reason=ended.output.strip(), walls=ended.confined)
     if not problem:
         return _result(job, Outcome.PASSED, walls=ended.confined)
+    if needed:
+        return _result(job, Outcome.UNAVAILABLE, reason=needed, walls=ended.confined)
     output = "\n".join(ended.output.strip().splitlines()[-_SHOWN_LINES:])
     return _result(job, Outcome.FAILED, reason=problem, output=output, walls=ended.confined)
 
@@ -134,10 +158,13 @@ def _result(
 ) -> Result:
     record, tool = job.file.record, job.tool
     version = tool.version if isinstance(tool, Tool) else ""
-    packages = installed_packages(record) if job.check.runner is Runner.PYTHON else {}
     return Result(
-        record.slug, job.file.sha256, job.check.id, tool.name, version, outcome, reason, output, packages, walls
+        record.slug, job.file.sha256, job.check.id, tool.name, version, outcome, reason, output, _packages(job), walls
     )
+
+
+def _packages(job: _Job) -> dict[str, str]:
+    return installed_packages(job.file.record) if job.check.runner is Runner.PYTHON else {}
 
 
 def installed_packages(record: Record) -> dict[str, str]:

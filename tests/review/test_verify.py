@@ -18,13 +18,20 @@ from review.verify.execution import Outcome, Result, run_checks
 from review.verify.runners import Missing, tools_for
 
 SLUG = "store-money-as-numeric"
+STARTS_ANOTHER = (
+    "import subprocess, sys\n"
+    "open('test_it.py', 'w').write('import not_at_hand\\nassert not_at_hand')\n"
+    "assert subprocess.run([sys.executable, 'test_it.py'], capture_output=True).returncode == 0"
+)
 NEEDS_NODE = pytest.mark.skipif(isinstance(tools_for(Runner.NODE)[0], Missing), reason="no node here")
 
 
-def record_with(bench, runner: str, right: str, wrong: str | None = None, shows: str = "boom") -> Path:
+def record_with(
+    bench, runner: str, right: str, wrong: str | None = None, shows: str = "boom", check_id: str = "the-check"
+) -> Path:
     """Write a record with one check."""
     ending = {"python": "py", "node": "mjs", "sql": "sql"}[runner]
-    check = {"runner": runner, "right": f"right.{ending}"}
+    check = {"id": check_id, "runner": runner, "right": f"right.{ending}"}
     if wrong is not None:
         check |= {"wrong": f"wrong.{ending}", "wrong_shows": shows}
     path = bench.write(SLUG, check=check)
@@ -121,6 +128,99 @@ def test_sql_checks_find_an_empty_database_with_pgvector_to_create(bench):
     sql = "CREATE TABLE left_over (a int);\nCREATE EXTENSION vector;\nSELECT CAST('[1,2]' AS vector);"
     path = record_with(bench, "sql", sql)
     assert {result.outcome for _ in range(2) for result in results(path)} == {Outcome.PASSED}
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "import not_at_hand",
+        "from not_at_hand.part import thing",
+        STARTS_ANOTHER,
+    ],
+    ids=["import", "from", "in a program it starts"],
+)
+def test_without_a_module_it_imports_a_check_is_unavailable(bench, right):
+    """It says which, and what installs it; the exit code is not that of a failure."""
+    record_with(bench, "python", right)
+    [row] = bench.json("verify", code=3)
+    assert row["outcome"] == "unavailable"
+    assert row["reason"].startswith("needs not_at_hand, not installed here; `make venv`")
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "import sqlalchemy.no_such_part",
+        "open('own.py', 'w').write('import own\\n')\nimport own\nassert False",
+        '"""A check\nfrom nowhere: import it if you can."""\nassert False',
+    ],
+    ids=["part of an installed one", "written by itself", "prose"],
+)
+def test_a_check_that_lacks_no_module_has_failed(bench, right):
+    """What is installed and does not do what it should is the point of the check."""
+    [result] = results(record_with(bench, "python", right))
+    assert result.outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("right", "needed"),
+    [
+        ("import tarfile\ntarfile.NoSuchError", "needs a Python whose tarfile has NoSuchError"),
+        ("from os.path import no_such", "needs a Python whose posixpath has no_such"),
+        ("from asyncio import NoSuchGroup", "needs a Python whose asyncio has NoSuchGroup"),
+    ],
+)
+def test_on_a_python_whose_standard_library_lacks_a_name_a_check_is_unavailable(bench, right, needed):
+    """The right file must work where the claim can be tried at all."""
+    [result] = results(record_with(bench, "python", right))
+    assert (result.outcome, result.reason) == (Outcome.UNAVAILABLE, needed)
+
+
+def test_a_wrong_file_that_lacks_a_name_of_the_standard_library_proves_nothing(bench):
+    """The right one ran on this very Python."""
+    [result] = results(record_with(bench, "python", "assert True", "import tarfile\ntarfile.NoSuchError"))
+    assert result.outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("runner", "technology", "needed"),
+    [
+        ("python", "Python\n    version_constraint: '>=3.99'\n    scheme: pep440", "needs Python >=3.99; here is 3."),
+        ("python", "SQLAlchemy\n    version_constraint: '<1'\n    scheme: pep440", "needs SQLAlchemy <1; here is "),
+        ("sql", "PostgreSQL\n    version_constraint: '>=99'\n    scheme: generic", "needs PostgreSQL >=99; here is 1"),
+        pytest.param(
+            "node", "Node.js\n    version_constraint: '>=999'\n    scheme: npm", "needs Node.js >=999; here is ",
+            marks=NEEDS_NODE,
+        ),
+    ],
+)  # fmt: skip
+def test_on_a_version_the_record_is_not_about_a_check_is_unavailable(bench, runner, technology, needed):
+    """A record for a later version is not proved, nor refuted, by this one."""
+    path = record_with(bench, runner, "broken on purpose")
+    bench.edit(path, "name: PostgreSQL", f"name: {technology}")
+    for result in results(path):
+        assert (result.outcome, result.reason.startswith(needed)) == (Outcome.UNAVAILABLE, True)
+
+
+def test_of_several_postgresqls_only_those_the_record_is_about_are_asked(bench):
+    """The others say nothing about it."""
+    path = record_with(bench, "sql", "SELECT 1;")
+    bench.edit(path, "name: PostgreSQL", "name: PostgreSQL\n    version_constraint: '>=17'\n    scheme: generic")
+    assert [(result.version.split(".")[0], result.outcome) for result in results(path)] == [("18", Outcome.PASSED)]
+
+
+def test_what_could_not_be_run_is_not_written_down(bench):
+    """It says something about this machine, not about the record."""
+    record_with(bench, "python", "import not_at_hand")
+    bench.run("verify", code=3)
+    assert not (bench.records / "verifications.jsonl").exists()
+
+
+def test_in_a_pipe_a_result_is_one_line(bench):
+    """Record and check are not parted."""
+    record_with(bench, "python", "assert True", check_id="a-check-with-a-name-as-long-as-the-form-permits-it-to-be-ok")
+    line = f"{SLUG}: a-check-with-a-name-as-long-as-the-form-permits-it-to-be-ok"
+    assert any(row.startswith("passed") and row.endswith(line) for row in bench.run("verify").output.splitlines())
 
 
 def test_verify_writes_what_was_run_on_what_and_when(bench):
