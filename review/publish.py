@@ -25,6 +25,8 @@ OwnerEngine = Any
 Progress = Callable[[str, int, int], None]
 
 _BATCH = 8
+_GONE = "its file is gone"
+_LISTED = 12
 
 
 def _silence(step: str, done: int, total: int) -> None:
@@ -37,11 +39,13 @@ class Selection:
 
     Attributes:
         withheld: records that were approved and will not be served, with the reason.
+        unapproved: records in the folder that were never approved.
         demo: at least one approval is signed as a demonstration.
     """
 
     approved: tuple[PublishInput, ...]
     withheld: dict[str, str]
+    unapproved: tuple[str, ...]
     demo: bool
     ledger_head: str | None
 
@@ -54,12 +58,23 @@ class Published:
     selection: Selection
     dry_run: bool
 
+    @property
+    def deprecated(self) -> tuple[str, ...]:
+        """What is taken out of service by a decision, or because its file is gone."""
+        files = self.selection.withheld
+        return tuple(slug for slug in self.plan.deprecated if files.get(slug, _GONE) == _GONE)
+
+    @property
+    def withheld(self) -> dict[str, str]:
+        """What was approved and is not served, with the reason, less what is said to be deprecated."""
+        return {slug: reason for slug, reason in self.selection.withheld.items() if slug not in self.deprecated}
+
 
 def select(shelf: Shelf) -> Selection:
     """Choose the records that are approved exactly as their files stand."""
     approved = [_input(shelf, slug) for slug in sorted(shelf.files) if shelf.state(slug) is State.APPROVED]
     demo = any(entry.approved_by == DEMO_SIGNER for entry in approved)
-    return Selection(tuple(approved), _withheld(shelf), demo, shelf.ledger.head)
+    return Selection(tuple(approved), _withheld(shelf), _unapproved(shelf), demo, shelf.ledger.head)
 
 
 def publish(
@@ -111,8 +126,8 @@ def publish_approved(settings: Settings, database: Database, progress: Progress 
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message} Publishing for search by words.", err=True)
         published = publish(shelf, database.owner, None, settings, progress=progress)
-    for slug, reason in published.selection.withheld.items():
-        click.echo(f"withheld: {slug} ({reason})", err=True)
+    for line in lines_of_unserved(published):
+        click.echo(line, err=True)
 
 
 def _replace(
@@ -154,10 +169,24 @@ def _withheld(shelf: Shelf) -> dict[str, str]:
         if slug in shelf.broken:
             reasons[slug] = "cannot be read"
         elif slug not in shelf.files:
-            reasons[slug] = "its file is gone"
+            reasons[slug] = _GONE
         elif shelf.state(slug) is State.CHANGED:
             reasons[slug] = "changed since approval"
     return reasons
+
+
+def _unapproved(shelf: Shelf) -> tuple[str, ...]:
+    return tuple(slug for slug in sorted({*shelf.files, *shelf.broken}) if shelf.ledger.last(slug) is None)
+
+
+def lines_of_unserved(published: Published) -> list[str]:
+    """Return a line for each record in the folder that is not served and that no decision took out of service."""
+    unapproved = published.selection.unapproved
+    lines = [f"withheld: {slug} ({reason})" for slug, reason in published.withheld.items()]
+    lines += [f"not approved: {slug}" for slug in unapproved[:_LISTED]]
+    if len(unapproved) > _LISTED:
+        lines.append(f"not approved: {len(unapproved) - _LISTED} more")
+    return lines
 
 
 def _refuse_demo(chosen: Selection, settings: Settings) -> None:

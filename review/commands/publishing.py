@@ -10,7 +10,7 @@ from app.database import open_database
 from app.embedding.factory import create_embedder
 from app.transports.cli.printing import json_option, print_json, reports_errors
 from review.bench import open_shelf
-from review.publish import Published, publish
+from review.publish import Published, lines_of_unserved, publish
 from review.screen import progress_bar, records_of, settings_of
 
 _KINDS = ("added", "changed", "deprecated", "to_embed")
@@ -29,7 +29,8 @@ def publish_command(context: click.Context, dry_run: bool, new_ledger: bool, all
     """Serve exactly the records that are approved as they stand.
 
     One transaction: a failure leaves what is served as it was, and publishing twice changes nothing. Records
-    changed since their approval are withheld. Exit code 3 when the database cannot be reached.
+    changed since their approval are withheld; those never approved are named. Exit code 3 when the database cannot
+    be reached.
     """
     settings = settings_of(context)
     shelf = open_shelf(records_of(context))
@@ -53,12 +54,13 @@ def publish_command(context: click.Context, dry_run: bool, new_ledger: bool, all
 
 def as_json_object(published: Published) -> dict[str, Any]:
     """Return what a publish did as JSON values."""
-    kinds = {kind: list(getattr(published.plan, kind)) for kind in (*_KINDS, "unchanged")}
+    kinds = {kind: list(_slugs(published, kind)) for kind in (*_KINDS, "unchanged")}
     chosen = published.selection
     return {
         "dry_run": published.dry_run,
         **kinds,
-        "withheld": chosen.withheld,
+        "withheld": published.withheld,
+        "not_approved": list(chosen.unapproved),
         "served": len(chosen.approved),
         "demo": chosen.demo,
         "ledger_head": chosen.ledger_head,
@@ -68,18 +70,24 @@ def as_json_object(published: Published) -> dict[str, Any]:
 def print_published(published: Published) -> None:
     """Print what a publish did, or would do."""
     for kind in _KINDS:
-        slugs = getattr(published.plan, kind)
+        slugs = _slugs(published, kind)
         if slugs:
             click.echo(f"{_VERBS[kind]} {len(slugs)}:")
             for slug in slugs[:_LISTED]:
                 click.echo(f"  {slug}")
             if len(slugs) > _LISTED:
                 click.echo(f"  and {len(slugs) - _LISTED} more")
-    for slug, reason in published.selection.withheld.items():
-        click.echo(f"withheld: {slug} ({reason})")
+    for line in lines_of_unserved(published):
+        click.echo(line)
     served = len(published.selection.approved)
+    records = "1 record" if served == 1 else f"{served} records"
     demo = ", a demonstration set" if published.selection.demo else ""
     if published.dry_run:
-        click.echo(f"would serve {served} records{demo}; nothing was changed")
+        click.echo(f"would serve {records}{demo}; nothing was changed")
     else:
-        click.echo(f"serving {served} records{demo}")
+        click.echo(f"serving {records}{demo}")
+
+
+def _slugs(published: Published, kind: str) -> tuple[str, ...]:
+    slugs: tuple[str, ...] = published.deprecated if kind == "deprecated" else getattr(published.plan, kind)
+    return slugs

@@ -72,8 +72,11 @@ def test_a_record_edited_by_one_character_stops_being_served_at_the_next_publish
     """And is served again, as the next version, once it is approved again."""
     two.run("publish")
     two.edit(two.records / "data" / f"{SLUG}.md", "off by 0.01", "off by 0.02")
+    printed = two.run("publish", "--dry-run").output
+    assert f"withheld: {SLUG} (changed since approval)" in printed
+    assert "deprecate" not in printed
     done = two.json("publish")
-    assert done["deprecated"] == [SLUG]
+    assert done["deprecated"] == []
     assert done["withheld"] == {SLUG: "changed since approval"}
     assert served(database) == {OTHER}
     two.approve(SLUG)
@@ -96,6 +99,27 @@ def test_a_record_that_cannot_be_read_or_is_gone_is_withheld_and_named(two):
     two.write("use-numeric-for-prices")
     two.approve("use-numeric-for-prices")
     assert two.json("publish")["withheld"] == {SLUG: "cannot be read", OTHER: "its file is gone"}
+
+
+def test_a_served_record_whose_file_is_gone_is_deprecated_and_from_then_on_withheld(two, database):
+    """One word for it at a time: what this publish does, or what stays as it is."""
+    two.run("publish")
+    (two.records / "data" / f"{OTHER}.md").unlink()
+    done = two.json("publish")
+    assert (done["deprecated"], done["withheld"]) == ([OTHER], {})
+    assert served(database) == {SLUG}
+    assert f"withheld: {OTHER} (its file is gone)" in two.run("publish").output
+
+
+def test_a_record_that_was_never_approved_is_named(two):
+    """Also one that cannot be read; of many, the first and their number."""
+    two.write("a-candidate")
+    (two.records / "data" / "a-broken-file.md").write_text("no record")
+    assert two.json("publish", "--dry-run")["not_approved"] == ["a-broken-file", "a-candidate"]
+    assert "not approved: a-broken-file\nnot approved: a-candidate\n" in two.run("publish").output
+    for number in range(12):
+        two.write(f"candidate-{number:02}")
+    assert "not approved: candidate-09\nnot approved: 2 more\n" in two.run("publish").output
 
 
 def test_an_unapproved_record_never_reaches_the_database(two, database):
@@ -223,5 +247,5 @@ def test_the_whole_way_works_in_a_process_of_its_own(published_bench, database):
     assert chatctx("approve", SLUG, "--by", "ada", "--yes").returncode == 0
     done = chatctx("publish")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "serving 1 records" in done.stdout
+    assert "serving 1 record\n" in done.stdout
     assert served(database) == {SLUG}
