@@ -10,6 +10,8 @@ from app.contract import Detail
 from app.ports import PublishedRecord
 from app.record import Record, record_id
 
+_OF_APPROVAL = ("status", "content_version", "approved_at")
+
 
 def card(record: Record, detail: Detail, version: int = 1, approved_at: datetime | None = None) -> dict[str, Any]:
     """Return what the service would answer with at this detail.
@@ -21,3 +23,8 @@ def card(record: Record, detail: Detail, version: int = 1, approved_at: datetime
     stand_in = datetime.combine(record.updated, time(), UTC)
     published = PublishedRecord(record, record_id(record.slug), version, "", approved_at or stand_in)
     return guidance_card(published, detail) if detail is Detail.FULL else search_card(published, None, detail)
+
+
+def without_approval(shown: dict[str, Any]) -> dict[str, Any]:
+    """Return a card less what only an approved record has."""
+    return {key: value for key, value in shown.items() if key not in _OF_APPROVAL}

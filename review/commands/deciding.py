@@ -48,6 +48,8 @@ def approve_command(
     Refused when a gate finds an error. Where a gate warns, a reason is asked for and kept in the ledger.
     """
     slug = _the_one(slugs)
+    if not yes:
+        _need_terminal()
     shelf = open_shelf(records_of(context))
     file = shelf.file(slug)
     similarity = None if words_only else similarity_of(shelf, settings_of(context))
@@ -167,9 +169,13 @@ def _show_and_ask(shelf: Shelf, file: RecordFile) -> None:
     _ask(f"Approve {file.record.slug} as version {version} ({file.sha256[:12]})?")
 
 
-def _ask(question: str) -> None:
+def _need_terminal() -> None:
     if not sys.stdin.isatty():
         raise wrong_usage("there is no terminal to ask on: read the record, then decide with --yes")
+
+
+def _ask(question: str) -> None:
+    _need_terminal()
     try:
         decided = click.confirm(question)
     except click.Abort:

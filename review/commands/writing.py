@@ -11,9 +11,10 @@ import click
 from app.contract import Detail, count_tokens, serialise
 from app.record import Topic, canonical_form, is_slug
 from app.recordfile import RecordFile
+from app.transports.cli.cardtext import print_card
 from app.transports.cli.printing import json_option, print_json, reports_errors
 from review.bench import Shelf, judge, open_shelf
-from review.cards import card
+from review.cards import card, without_approval
 from review.errors import Refused, wrong_usage
 from review.ledger import Decision, Entry, State
 from review.rendering import difference
@@ -76,11 +77,13 @@ def show_command(context: click.Context, slug: str, detail: str, words_only: boo
     cards = {level: card(file.record, level, version, approval.decided_at if approval else None) for level in Detail}
     tokens = {level.value: count_tokens(serialise(cards[level])) for level in Detail}
     shown = cards[Detail(detail)]
+    if shelf.state(slug) is not State.APPROVED:
+        shown = without_approval(shown)
     verified = verified_on(shelf.folder / "verifications.jsonl", slug, file.sha256)
     if as_json:
         standing = {"sha256": file.sha256, "tokens": tokens, "verified_on": verified}
         return print_json({**verdict_row(verdict), **standing, "card": shown})
-    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    print_card(shown)
     _print_standing(shelf, file, tokens)
     for line in verified:
         click.echo(f"verified {line['outcome']}: {line['check']} on {line['tool']} {line['version']}, {line['date']}")
@@ -95,7 +98,8 @@ def _approval(shelf: Shelf, slug: str) -> Entry | None:
 
 def _print_standing(shelf: Shelf, file: RecordFile, tokens: dict[str, int]) -> None:
     slug = file.record.slug
-    click.echo(f"\nstate    {shelf.state(slug).value}, content version {shelf.ledger.content_version(slug)}")
+    approvals = shelf.ledger.content_version(slug)
+    click.echo(f"state    {shelf.state(slug).value}" + (f", content version {approvals}" if approvals else ""))
     click.echo(f"sha256   {file.sha256}")
     click.echo("tokens   " + ", ".join(f"{level} {count}" for level, count in tokens.items()))
 

@@ -178,9 +178,11 @@ def test_on_a_terminal_the_owner_is_shown_the_record_and_asked(bench, answer, co
 
 
 def test_a_decision_is_not_taken_by_a_pipe(bench):
-    """Where nobody can be asked, --yes has to be said."""
+    """Where nobody can be asked, --yes has to be said; that is found out before anything is shown."""
     bench.write(SLUG)
-    bench.run("approve", SLUG, "--note", "read it", code=2, stdin="y\n")
+    result = bench.run("approve", SLUG, "--note", "read it", code=2, stdin="y\n")
+    assert "decide with --yes" in result.stderr
+    assert result.stdout == ""
     assert not (bench.records / "ledger.jsonl").exists()
 
 
@@ -221,7 +223,24 @@ def test_show_gives_the_card_an_agent_gets_with_its_cost_and_standing(bench):
     assert shown["card"]["pitfalls"] == []
     assert shown["state"] == "new"
     assert 0 < shown["tokens"]["brief"] < shown["tokens"]["standard"] < shown["tokens"]["full"]
-    assert '"content_version": 1' in bench.run("show", SLUG).output
+    printed = bench.run("show", SLUG).output
+    assert printed.startswith("Store money as numeric, never as float\n====")
+    assert "\nPitfalls\n  - Totals are off by 0.01" in printed
+    assert "\nstate    new\n" in printed
+
+
+def test_show_calls_a_record_approved_only_as_it_was_approved(bench):
+    """Neither before, nor after an edit."""
+    of_approval = {"status", "content_version", "approved_at"}
+    path = bench.write(SLUG)
+    assert not of_approval & bench.json("show", SLUG)["card"].keys()
+    bench.approve(SLUG)
+    card = bench.json("show", SLUG)["card"]
+    assert (card["status"], card["content_version"]) == ("approved", 1)
+    assert "confidence high · version 1\n" in bench.run("show", SLUG).output
+    bench.edit(path, "off by 0.01", "off by 0.02")
+    assert not of_approval & bench.json("show", SLUG)["card"].keys()
+    assert "\nstate    changed, content version 1\n" in bench.run("show", SLUG).output
 
 
 def test_a_tampered_ledger_stops_every_command_that_reads_it(bench):

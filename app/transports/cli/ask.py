@@ -14,6 +14,7 @@ from app.errors import InvalidInput
 from app.operations import OPERATIONS, call
 from app.record import TaskType, Topic
 from app.technologies import canonical_name
+from app.transports.cli.cardtext import print_card
 from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, reports_errors, wrapped
 from app.transports.cli.runtime import Runtime
 
@@ -80,7 +81,7 @@ def get(runtime: Runtime, ids: tuple[str, ...], detail: str, as_json: bool) -> N
         print_json(answer)
     else:
         for card in answer["results"]:
-            _print_card(card)
+            print_card(card)
         for name in answer["missing"]:
             click.echo(f"missing: {name}", err=True)
     if answer["missing"]:
@@ -156,25 +157,6 @@ def _finding_text(finding: Mapping[str, Any]) -> str:
     name = " ".join(part for part in (finding["technology"], finding.get("version")) if part)
     constraint = f" (record: {finding['constraint']})" if "constraint" in finding else ""
     return f"{name}: {finding['verdict'].replace('_', ' ')}{constraint}"
-
-
-def _print_card(card: Mapping[str, Any]) -> None:
-    click.echo(f"{card['title']}\n{'=' * min(len(card['title']), 78)}")
-    click.echo(
-        f"{card['slug']} · {card['topic']} · confidence {card['confidence']} · version {card['content_version']}\n"
-    )
-    for field in ("summary", "recommendation", "rationale"):
-        if field in card:
-            click.echo(f"{field.capitalize()}\n{wrapped(card[field])}\n")
-    for field in ("conditions", "exceptions", "pitfalls", "verification_checks"):
-        if card[field]:
-            bullets = "\n".join(wrapped(f"- {text}") for text in card[field])
-            click.echo(f"{field.replace('_', ' ').capitalize()}\n{bullets}\n")
-    if card.get("examples"):
-        click.echo(f"Examples\n{card['examples']}\n")
-    for source in card["sources"]:
-        click.echo(f"Source ({source['relation']}): {source['title']}, {source['url']}")
-    click.echo()
 
 
 def _print_explanation(explanation: dict[str, Any], *, as_json: bool) -> None:
