@@ -36,6 +36,8 @@ _ONWARD = re.compile(
     r"(?:\+(?!\d)|\s+(?:and|or)\s+(?:later|newer|above|up|older|earlier|below)\b|\s+onwards?\b)"
 )
 
+_ASIDE = re.compile(rf"\(\s*(?:(?i:since|from)\s+)?{_NUMBER}(?:\+|\s+(?:and|or)\s+(?:later|newer|above|up))?\s*\)")
+
 
 def check(record: Record, _context: Context) -> Iterator[Finding]:
     """Every constraint can be met, excludes something and is written in the technology's own scheme."""
@@ -74,12 +76,16 @@ def _fitting_schemes(name: str) -> frozenset[Scheme] | None:
 
 
 def _unscoped_mentions(record: Record, unbounded: list[AppliesTo]) -> Iterator[Finding]:
+    """Hold mentions of versions against a record, less those of which an exception tells what they change."""
     bounded = {technology_key(entry.name) for entry in record.applies_to if entry.version_constraint}
     named = {technology_key(entry.name): entry.name for entry in unbounded}
+    told = {_number(mention) for text in record.exceptions for mention, _ in _mentions(_readable(text))}
     for piece in guidance_texts(record):
         if piece.field == "examples" or piece.field.startswith("exceptions"):
             continue
         for mention, name in _mentions(_readable(piece.text)):
+            if _number(mention) in told:
+                continue
             if name in named:
                 yield _unscoped(piece.field, mention, f"give {named[name]} a version_constraint")
             elif name not in bounded and not bounded:
@@ -92,9 +98,16 @@ def _readable(text: str) -> str:
 
 
 def _mentions(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what depends on a version, less asides: `TaskGroup (3.11+)` dates a word, not the advice."""
     for pattern in (_SINCE, _ONWARD):
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(_ASIDE.sub(" ", text)):
             yield " ".join(match[0].split()), technology_key(match["name"] or "")
+
+
+def _number(mention: str) -> str:
+    """Return the version of a mention, the last number in it that may be one."""
+    numbers: list[str] = re.findall(r"\d+(?:\.\d+)*", mention)
+    return numbers[-1]
 
 
 def _unscoped(field: str, mention: str, remedy: str) -> Finding:

@@ -24,12 +24,22 @@ def scoped(*entries: dict[str, object], **changes: object) -> dict[str, object]:
             applies_to("PostgreSQL", ">=15", "generic"), pitfalls=["Since PostgreSQL 15 this is refused by the server."]
         ),
         scoped(applies_to("PostgreSQL"), exceptions=["PostgreSQL 15 or later has a clause for it."]),
+        scoped(
+            applies_to("TypeScript"),
+            rationale="Since 5.4 parameters keep their narrowing as well, in functions made after the last assignment.",
+            pitfalls=["Code written against 5.4 or later fails where 5.3 still compiles it."],
+            exceptions=["TypeScript 5.4 or later, for a parameter: no copy is needed."],
+        ),
+        scoped(
+            applies_to("asyncio"), pitfalls=["A bare task is lost where `asyncio.TaskGroup` (3.11+) would hold it."]
+        ),
+        scoped(applies_to("PostgreSQL"), pitfalls=["The clause (since 15.2) is refused by an older server."]),
         scoped(applies_to("PostgreSQL"), pitfalls=["Takes from 5 ms to 9 ms, since 3 of the rows are locked twice."]),
         scoped(applies_to("ECMAScript", ">=2022", "generic")),
     ],
 )
 def test_a_scope_that_can_be_decided_passes(changes):
-    """A bounded technology may be spoken of by version; numbers that are no versions do not count."""
+    """A bounded technology may be spoken of by version; so may what an exception settles, and an aside's subject."""
     assert findings("version_scope", make_record(**changes)) == []
 
 
@@ -52,6 +62,18 @@ def test_a_scope_that_can_be_decided_passes(changes):
         ),
         (
             scoped(applies_to("PostgreSQL"), conditions=["The server is from version 14.2 and on a replica."]),
+            "warning: conditions 1",
+        ),
+        (
+            scoped(
+                applies_to("PostgreSQL"),
+                conditions=["PostgreSQL 15 or later is in use everywhere."],
+                exceptions=["PostgreSQL 16 or later does it by itself, and tables of 15 rows need nothing."],
+            ),
+            "warning: conditions 1",
+        ),
+        (
+            scoped(applies_to("PostgreSQL"), conditions=["The server (PostgreSQL 15 or later) is a primary."]),
             "warning: conditions 1",
         ),
         (scoped(applies_to("Python"), conditions=["Runs on Python 3.11+ and nothing older."]), "warning: conditions 1"),
