@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from app.embedding.factory import create_embedder
 from app.errors import EmbeddingFailure
@@ -56,7 +56,7 @@ def similarity_of(shelf: Shelf, settings: Settings) -> Similarity | None:
         return None
     try:
         cache = VectorCache(cache_path(settings.home, embedder))
-        with progress_bar("reading for likeness") as bar:
+        with progress_bar("comparing records") as bar:
             return pairwise_cosine(shelf.corpus().values(), embedder, cache=cache, progress=bar)
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message}", err=True)
@@ -68,21 +68,22 @@ class Bar:
 
     def __init__(self, progress: Progress, title: str) -> None:
         self._progress = progress
-        self._task = progress.add_task(title, total=None)
+        self._task = progress.add_task(title, total=None, counted="")
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much is done."""
-        self._progress.update(self._task, completed=done, total=total)
+        self._progress.update(self._task, completed=done, total=total, counted=f"{done}/{total}")
 
     def step(self, name: str, done: int, total: int) -> None:
         """Show the step of a longer work."""
-        self._progress.update(self._task, description=name, completed=done, total=total)
+        self._progress.update(self._task, description=name)
+        self(done, total)
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Bar]:
     """Show a bar while the body works; nothing at all where stderr is not a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TextColumn("{task.fields[counted]}"))
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         yield Bar(progress, title)
 
