@@ -8,7 +8,8 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from app.recordfile import _FRONT_MATTER_KEYS, record_paths
+from app.frontmatter import _KEYS
+from app.recordfile import record_paths
 from review.schema import FILE_NAME, front_matter_schema, render_schema
 
 RECORDS = Path(__file__).parents[2] / "records"
@@ -21,7 +22,7 @@ def test_the_committed_schema_is_the_generated_one():
 
 def test_the_schema_names_exactly_the_keys_the_parser_takes():
     """An editor and the parser refuse the same keys."""
-    assert set(front_matter_schema()["properties"]) == _FRONT_MATTER_KEYS
+    assert set(front_matter_schema()["properties"]) == _KEYS
 
 
 @pytest.mark.parametrize("path", record_paths(RECORDS), ids=lambda path: path.stem)
