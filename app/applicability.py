@@ -78,14 +78,20 @@ _FAVOUR = (
 def read_stack(technologies: Sequence[str], versions: Mapping[str, str]) -> Stack:
     """Reduce what the caller wrote to keys; naming a version names the technology too."""
     named: dict[str, str | None] = {technology_key(name): None for name in technologies}
+    given: dict[str, set[str]] = {}
     for name, version in versions.items():
-        named[technology_key(name)] = version or None
+        given.setdefault(technology_key(name), set()).add(version)
+    for key, said in given.items():
+        # Two spellings of one technology with two versions say nothing certain.
+        named[key] = next(iter(said)) or None if len(said) == 1 else None
     return Stack({key: version for key, version in named.items() if key})
 
 
 def judge_applicability(applies_to: Sequence[AppliesTo], stack: Stack) -> Judgement:
     """Judge a record's scope against the caller's stack, technology by technology."""
-    return Judgement(tuple(_judge_one(applies_to, key, version, stack) for key, version in stack.versions.items()))
+    findings = (_judge_one(applies_to, key, version, stack) for key, version in stack.versions.items())
+    # Technologies we do not know all look alike, and once is enough.
+    return Judgement(tuple(dict.fromkeys(findings)))
 
 
 def scope_overlaps(first: Sequence[AppliesTo], second: Sequence[AppliesTo]) -> bool:

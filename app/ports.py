@@ -119,6 +119,8 @@ class CandidatePool:
         document_frequency: records that hold each term of the question; a term nobody holds has 0.
         ideal_words: the BM25 score a record would have that held every known term of the question as densely as a
             record can: the theoretical maximum that normalises `words`.
+        background: the question's similarity to the mean of all vectors (dot product with unit question vector): how
+            near it is to the whole subject. None without vectors.
         degraded: set when a part of the search failed and the rest was used.
     """
 
@@ -127,6 +129,7 @@ class CandidatePool:
     document_frequency: dict[str, int]
     ideal_words: float
     degraded: DegradedReason | None = None
+    background: float | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from app.record import TaskType, Topic
 from app.relevance import Gate, GateSignals, choose_gate, weigh
 
 # Logits by which an answer may be less sure than the surest one.
-TAIL = 1.8
+TAIL = 1.2
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,17 @@ def rank(
     return sorted(judged, key=lambda entry: (entry.judgement.violated, -entry.score, entry.candidate.slug))
 
 
-def choose_answers(ranked: Sequence[Ranked], limit: int) -> tuple[Ranked, ...]:
+def choose_answers(ranked: Sequence[Ranked], limit: int, *, least: float = 0.0) -> tuple[Ranked, ...]:
     """Return the records to answer with, in their order: those past the gate and not far behind the surest of them.
 
     Where one record clearly answers, its neighbours only cost tokens; where several are about as sure, all are said.
+
+    Args:
+        limit: most records.
+        least: margin that is asked for, in logits; more than 0 where there is reason for doubt.
     """
     surest = max((entry.margin for entry in ranked), default=0.0)
-    floor = max(0.0, surest - TAIL)
+    floor = max(least, surest - TAIL)
     return tuple(entry for entry in ranked if entry.margin >= floor)[:limit]
 
 

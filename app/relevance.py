@@ -30,11 +30,14 @@ class GateSignals:
         coverage: share of the question's information, in idf, that the record's words cover, 0 to 1. A word that no
             record holds counts in full: a question made of such words is about something else.
         technology: 1.0 if the record is about a technology the caller named, else 0.0.
+        background: the question's similarity to the mean of all vectors. A question about something else is far from
+            everything, and a nearest record then means nothing.
     """
 
     cosine: float | None
     coverage: float
     technology: float
+    background: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Gate:
     cosine: float
     coverage: float
     technology: float
+    background: float = 0.0
 
     def margin(self, signals: GateSignals) -> float:
         """Return the signed distance to the decision, in logits."""
@@ -53,6 +57,7 @@ class Gate:
             + self.cosine * (signals.cosine or 0.0)
             + self.coverage * signals.coverage
             + self.technology * signals.technology
+            + self.background * (signals.background or 0.0)
         )
 
 
@@ -68,7 +73,8 @@ class Calibration:
 
 def weigh(candidate: Candidate, pool: CandidatePool, verdict: Applicability | None) -> GateSignals:
     """Return the gate's signals for a candidate."""
-    return GateSignals(candidate.cosine, coverage(candidate, pool), 1.0 if verdict in _KNOWN else 0.0)
+    technology = 1.0 if verdict in _KNOWN else 0.0
+    return GateSignals(candidate.cosine, coverage(candidate, pool), technology, pool.background)
 
 
 def coverage(candidate: Candidate, pool: CandidatePool) -> float:

@@ -25,8 +25,10 @@ from app.ports import (
 from app.ranking import Need, Ranked, Weights, choose_answers, rank
 
 # Margins this far below the gate, in logits, are close enough to be worth naming.
-_NEAR = 1.0
+_NEAR = 0.7
 _NEAR_MISSES = 2
+# Margin asked of records about other technologies than the caller's, when none about his answers.
+_FOREIGN = 0.8
 # A question shorter than this, in characters, is a keyword and not yet a description.
 _TERSE = 25
 
@@ -111,7 +113,7 @@ def run_search(services: SearchServices, request: SearchRequest) -> Search:
     if widened:
         attempt = _attempt(services, request, need, embedding, frozenset())
     pool, ranked = attempt
-    answers = choose_answers(ranked, request.max_results)
+    answers = choose_answers(ranked, request.max_results, least=_FOREIGN if widened else 0.0)
     usable = None if pool.degraded in _WITHOUT_VECTORS else embedding
     return Search(need, pool, ranked, answers, usable, reason or pool.degraded, widened, services.embedder.provider)
 

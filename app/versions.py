@@ -71,8 +71,11 @@ def judge_version(version: str, constraint: str, scheme: Scheme) -> Verdict:
     or violated only when all of them agree. What cannot be read ("latest", nonsense) is unknown, never an error.
     """
     contains = _membership(constraint, scheme)
-    points = _sample(version, constraint)
-    answers = {_ask(contains, point) for point in points}
+    ranges = version.split("||") if len(version) <= MAX_VERSION_LENGTH else []
+    samples = [_sample(part, constraint) for part in ranges]
+    answers = {_ask(contains, point) for points in samples for point in points}
+    if not all(samples):
+        return Verdict.UNKNOWN
     if answers == {True}:
         return Verdict.SATISFIED
     if answers == {False}:

@@ -51,6 +51,18 @@ def test_unknown_technology_is_not_repeated() -> None:
     assert judgement.findings[0].technology == "other technology"
 
 
+def test_unknown_technologies_are_one_finding() -> None:
+    """Twenty names we do not know cost an answer no more than one."""
+    judgement = judge_applicability((REACT,), read_stack([], {f"unknown{n}": "1" for n in range(20)}))
+    assert len(judgement.findings) == 1
+
+
+def test_two_versions_of_one_technology_are_unknown() -> None:
+    """Two spellings with two versions leave open which one is meant."""
+    finding = judge_applicability((REACT,), read_stack([], {"React": "15", "react.js": "18"})).findings[0]
+    assert finding.verdict is Applicability.VERSION_UNKNOWN
+
+
 def test_unreadable_version_is_not_repeated() -> None:
     """A version that cannot be read is unknown and does not come back."""
     finding = judge_applicability((REACT,), read_stack([], {"React": "<b>18</b>"})).findings[0]

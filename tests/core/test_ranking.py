@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +21,7 @@ REACT_OLD = AppliesTo(kind=Kind.FRAMEWORK, name="React", version_constraint="<16
 
 
 def pool(*candidates: Candidate, frequency: dict[str, int] | None = None) -> CandidatePool:
-    return CandidatePool(candidates, 100, frequency or {"key": 3}, ideal_words=10.0)
+    return CandidatePool(candidates, 100, frequency or {"key": 3}, ideal_words=10.0, background=0.15)
 
 
 def order(found: CandidatePool, need: Need, model: EmbeddingModel | None = MODEL) -> list[str]:
@@ -106,3 +108,22 @@ def test_records_far_behind_the_surest_are_left_out() -> None:
     assert [entry.candidate.slug for entry in choose_answers(everyone, 1)] == ["sure"]
     assert [entry.candidate.slug for entry in choose_answers(rank(pool(barely), need, model=MODEL), 5)] == ["barely"]
     assert choose_answers([], 5) == ()
+
+
+def test_question_far_from_the_whole_subject_gets_no_answer() -> None:
+    """The same similarity to one record means less when the question is far from all of them."""
+    candidate = make_candidate("near", cosine=0.42, matched=frozenset())
+    need = Need(read_stack([], {}))
+    inside = replace(pool(candidate), background=0.16)
+    outside = replace(pool(candidate), background=0.02)
+    assert rank(inside, need, model=MODEL)[0].relevant
+    assert not rank(outside, need, model=MODEL)[0].relevant
+
+
+def test_record_about_another_technology_needs_a_clearer_case() -> None:
+    """Where none about the caller's technologies answers, another must pass by more than a hair."""
+    only_just = make_candidate("foreign", cosine=0.28, matched=frozenset())
+    ranked = rank(pool(only_just), Need(read_stack([], {})), model=MODEL)
+    assert 0 < ranked[0].margin < 0.8
+    assert choose_answers(ranked, 5)
+    assert not choose_answers(ranked, 5, least=0.8)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from sqlalchemy import event
 
 from app.contract import DegradedReason
-from app.indexing import K1, inverse_document_frequency
+from app.indexing import K1, embedding_texts, inverse_document_frequency
 from app.lexical import query_terms
+from app.ports import CandidateRequest
 from app.record import Record
 from app.store.catalogue import PostgresCatalogue
 from tests.core.records import make_record
@@ -245,3 +247,20 @@ def test_fetched_record_has_the_approved_hash(catalogue: PostgresCatalogue, data
     )
     database.publish(record)
     assert catalogue.fetch([record.slug])[record.slug].record == record
+
+
+def test_background_is_the_likeness_to_the_mean_of_all_vectors(
+    database: Database, catalogue: PostgresCatalogue, hashing: HashingEmbedder
+) -> None:
+    """It is what numpy says of the published vectors, it follows what is published, and words alone have none."""
+    first, second = make_record("first-record"), make_record("second-record", title="Cache what is asked for often")
+    database.publish(first, second)
+    question = hashing.question("cache what is asked for")
+    request = CandidateRequest(query_terms("cache what is asked for"), "cache what is asked for", question, frozenset())
+    texts = [text for record in (first, second) for text in embedding_texts(record).values()]
+    mean = hashing.embed(texts).mean(axis=0)
+    assert catalogue.find_candidates(request).background == pytest.approx(float(mean @ question.vector), abs=2e-3)
+    database.publish(first, version=2)
+    alone = hashing.embed(list(embedding_texts(first).values())).mean(axis=0)
+    assert catalogue.find_candidates(request).background == pytest.approx(float(alone @ question.vector), abs=2e-3)
+    assert catalogue.find_candidates(replace(request, embedding=None)).background is None
