@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -63,18 +64,29 @@ def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters
         except AppError as error:
             print_error(error)
             raise SystemExit(exit_code(error)) from None
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except OSError as error:
+            if error.errno in (errno.EPIPE, errno.ENOSPC, errno.EDQUOT):
+                # The output's fault, not the command's: click and `app.main` know what to do.
+                raise
+            print_defect(error)
+            raise SystemExit(EXIT_REFUSED) from None
         except Exception as error:
             if _lacks_rights(error):
                 click.echo("insufficient_rights: " + _OWNER_NEEDED, err=True)
                 raise SystemExit(EXIT_REFUSED) from None
-            if os.environ.get("CHATCTX_LOG_LEVEL") == "debug":
-                raise
-            click.echo(f"internal_error: {type(error).__name__}; with CHATCTX_LOG_LEVEL=debug it says where", err=True)
+            print_defect(error)
             raise SystemExit(EXIT_REFUSED) from None
 
     return guarded
+
+
+def print_defect(error: Exception) -> None:
+    """Print that something of ours failed; raise it again where the person wants to see where."""
+    if os.environ.get("CHATCTX_LOG_LEVEL") == "debug":
+        raise error
+    click.echo(f"internal_error: {type(error).__name__}; with CHATCTX_LOG_LEVEL=debug it says where", err=True)
 
 
 def _lacks_rights(error: Exception) -> bool:
