@@ -72,7 +72,7 @@ def reports_errors(command: Callable[Parameters, Result]) -> Callable[Parameters
                 raise
             print_defect(error)
             raise SystemExit(EXIT_REFUSED) from None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, a person gets one line
             if _lacks_rights(error):
                 click.echo("insufficient_rights: " + _OWNER_NEEDED, err=True)
                 raise SystemExit(EXIT_REFUSED) from None
