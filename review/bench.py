@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.errors import InvalidInput, RecordError
 from app.record import Record
-from app.recordfile import RecordFile, read_record, record_paths
+from app.recordfile import RecordFile, read_record, record_paths, stray_paths
 from review.gates import Context, Failure, Finding, Level, Outcome, discover, error, run
 from review.ledger import Ledger, State, read_ledger
 from review.publishers import PUBLISHERS
@@ -95,7 +95,9 @@ class Report:
 
 
 def open_shelf(folder: Path) -> Shelf:
-    """Read the records folder. Raises LedgerError or RecordError when ledger or waivers cannot be used."""
+    """Read the records folder. Raises LedgerError or RecordError when folder, ledger or waivers cannot be used."""
+    if not folder.is_dir():
+        raise RecordError(f"{folder} is no folder: CHATCTX_RECORDS must name the one that holds the records.")
     files: dict[str, RecordFile] = {}
     broken: dict[str, RecordError] = {}
     for path in record_paths(folder):
@@ -104,6 +106,13 @@ def open_shelf(folder: Path) -> Shelf:
         except RecordError as failure:
             broken[path.stem] = failure
             files.pop(path.stem, None)
+    for path in stray_paths(folder):
+        where = str(path.relative_to(folder))
+        name = path.stem if path.stem not in files and path.stem not in broken else where
+        broken[name] = RecordError(
+            f"{where}: no record is read from here: move it to <topic>/<slug>.md, or out of the folder",
+            details={"file": where, "line": 1},
+        )
     return Shelf(folder, files, broken, read_ledger(folder / "ledger.jsonl"), read_waivers(folder / "waivers.yaml"))
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -291,3 +292,39 @@ def test_output_is_readable_without_colour_in_80_columns(bench):
     output = bench.run("check", code=1).output
     assert "\x1b" not in output
     assert max(len(line) for line in output.splitlines()) <= 100
+
+
+@pytest.mark.parametrize("place", ["odd.md", "data/deeper/odd.md", "data/odd.MD"])
+def test_check_names_a_record_that_lies_where_none_is_read(bench, place):
+    """A record in the wrong place is an error of its own, not silence."""
+    path = bench.write(SLUG)
+    stray = bench.records / place
+    stray.parent.mkdir(parents=True, exist_ok=True)
+    stray.write_text(path.read_text("utf-8"), "utf-8")
+    report = bench.json("check", code=1)
+    messages = [finding["message"] for record in report["records"] for finding in record["findings"]]
+    assert any(message.startswith(f"{place}: no record is read from here") for message in messages)
+
+
+def test_records_folder_that_does_not_exist_is_named_with_its_setting(bench):
+    """A misspelt folder is not an empty one."""
+    nowhere = str(bench.records / "nowhere")
+    result = bench.run("check", code=1, CHATCTX_RECORDS=nowhere)
+    assert nowhere in result.stderr
+    assert "CHATCTX_RECORDS" in result.stderr
+
+
+def test_one_unreadable_record_keeps_no_other_from_service(published_bench):
+    """It is withheld and named; the rest is published."""
+    other = "escape-text-in-pytest-raises-match"
+    for source in (ROOT / "records/testing").glob(f"{other}*"):
+        target = published_bench.records / "testing" / source.name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    published_bench.write(SLUG)
+    for slug in (SLUG, other):
+        published_bench.approve(slug)
+    published_bench.edit(published_bench.records / "data" / f"{SLUG}.md", "updated: 20", "updated: 2026-02-31 #")
+    result = published_bench.json("publish")
+    assert result["served"] == 1
+    assert result["withheld"] == {SLUG: "cannot be read"}
