@@ -19,14 +19,14 @@ Arguments = TypeVar("Arguments", bound=Request)
 
 
 def parse_arguments(model: type[Arguments], arguments: Mapping[str, Any]) -> Arguments:
-    """Validate a tool's arguments.
+    """Validate a tool's arguments. One that may be left out may also be null, as some clients write what is absent.
 
     Raises:
         InvalidInput: `details["fields"]` names up to FIELD_ERRORS_MAX fields with the rule each breaks. No value that
             was sent is ever repeated, and an unknown argument is named only where its name is a plain word.
     """
     try:
-        return model.model_validate(dict(arguments))
+        return model.model_validate(_without_absent(model, arguments))
     except ValidationError as error:
         fields = [_field_error(entry, model) for entry in error.errors(include_url=False, include_input=False)]
     unique = list({(entry["field"], entry["rule"]): entry for entry in fields}.values())
@@ -35,6 +35,11 @@ def parse_arguments(model: type[Arguments], arguments: Mapping[str, Any]) -> Arg
         f"Invalid arguments: {named}. See details.fields for the rule each one breaks.",
         details={"fields": unique[:FIELD_ERRORS_MAX], "allowed": sorted(model.model_fields)},
     )
+
+
+def _without_absent(model: type[Request], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
+    return {name: value for name, value in arguments.items() if value is not None or name not in optional}
 
 
 def _field_error(entry: Any, model: type[Request]) -> dict[str, str]:

@@ -9,9 +9,11 @@ import json
 import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticKnownError
 
 from app.record import TaskType, Topic
 
@@ -103,10 +105,12 @@ class Applicability(StrEnum):
     NOT_ABOUT = "not_about"
 
 
-def _clean_text(value: object) -> object:
-    """Normalise text to NFC and strip it; refuse what no store or model can hold."""
+def _clean_text(value: object, longest: int) -> object:
+    """Normalise text to NFC and strip it; refuse what no store or model can hold, and what is too long as it came."""
     if not isinstance(value, str):
         return value
+    if len(value) > longest:
+        raise PydanticKnownError("string_too_long", {"max_length": longest})
     if "\0" in value:
         raise ValueError("must not contain NUL characters")
     try:
@@ -131,18 +135,20 @@ def _as_list(value: object) -> object:
     return [unpacked] if isinstance(unpacked, str) else unpacked
 
 
-_Clean = BeforeValidator(_clean_text)
+def _clean(longest: int) -> BeforeValidator:
+    return BeforeValidator(partial(_clean_text, longest=longest))
 
 
 def _length(low: int, high: int) -> StringConstraints:
+    # What is left of the text after cleaning: stripping makes it shorter, NFC can make it longer.
     return StringConstraints(min_length=low, max_length=high)
 
 
-Query = Annotated[str, _length(QUERY_MIN_CHARACTERS, QUERY_MAX_CHARACTERS), _Clean]
-TechnologyName = Annotated[str, _length(1, TECHNOLOGY_MAX_CHARACTERS), _Clean]
-VersionText = Annotated[str, _length(0, VERSION_MAX_CHARACTERS), _Clean]
-Identifier = Annotated[str, _length(1, ID_MAX_CHARACTERS), _Clean]
-Comment = Annotated[str, _length(1, COMMENT_MAX_CHARACTERS), _Clean]
+Query = Annotated[str, _length(QUERY_MIN_CHARACTERS, QUERY_MAX_CHARACTERS), _clean(QUERY_MAX_CHARACTERS)]
+TechnologyName = Annotated[str, _length(1, TECHNOLOGY_MAX_CHARACTERS), _clean(TECHNOLOGY_MAX_CHARACTERS)]
+VersionText = Annotated[str, _length(0, VERSION_MAX_CHARACTERS), _clean(VERSION_MAX_CHARACTERS)]
+Identifier = Annotated[str, _length(1, ID_MAX_CHARACTERS), _clean(ID_MAX_CHARACTERS)]
+Comment = Annotated[str, _length(1, COMMENT_MAX_CHARACTERS), _clean(COMMENT_MAX_CHARACTERS)]
 
 
 class Request(BaseModel):

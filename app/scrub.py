@@ -7,6 +7,7 @@ A tripwire, not a proof: the tool's description asks callers to send none of it.
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import math
 import re
 import unicodedata
@@ -19,6 +20,15 @@ MIN_SECRET_RUN = 32
 # instead.
 MIN_ENTROPY = 4.0
 
+# What stands where a secret could, and is code that fetches one or says that there is none.
+_NOT_A_SECRET = (
+    r"(?!(?:none|null|nil|true|false|undefined|required|optional)\b|[a-z_]\w*\(|[a-z_]+(?:\.[a-z_]+)+(?![\w.])"
+    r"|(?:process\.env|os\.environ|os\.getenv|import\.meta)\b|[$<{*]|\.\.\.)"
+)
+_SECRET_NAMES = (
+    r"(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|secret"
+    r"|(?:api|access|account|private|secret|shared|signing|encryption)[_-]?key|auth[_-]?token|token)"
+)
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "private_key",
@@ -29,27 +39,70 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "api_key",
         re.compile(
-            r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|sk_live_|rk_live_|npm_|pypi-|AIza)[0-9A-Za-z_\-]{10,}"
+            r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk_live_|sk_test_|rk_live_|whsec_|shpat_|AIza|ya29\.)"
+            r"[0-9A-Za-z_\-]{10,}"
         ),
     ),
+    # These beginnings are also those of names: `sk-learn-contrib`, `npm_config_registry`, `pypi-publish`, `hf_hub`.
+    ("api_key", re.compile(r"\b(?:sk-|pypi-|hf_|dop_v1_)(?=[\w\-]*\d)[0-9A-Za-z_\-]{16,}")),
+    ("api_key", re.compile(r"\bnpm_[0-9A-Za-z]{30,}")),
+    ("api_key", re.compile(r"\bSG\.[0-9A-Za-z_\-]{16,}\.[0-9A-Za-z_\-]{16,}")),
     ("token", re.compile(r"\beyJ[0-9A-Za-z_\-]{8,}\.[0-9A-Za-z_\-]{8,}(?:\.[0-9A-Za-z_\-]*)?")),
-    ("credentials", re.compile(r"\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@]+:[^\s/@]+@[^\s]*", re.IGNORECASE)),
-    ("credentials", re.compile(r"\b(?:basic|bearer)\s+[0-9A-Za-z+/=_.\-]{12,}", re.IGNORECASE)),
+    ("credentials", re.compile(r"\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@]*:[^\s/@]+@[^\s]*", re.IGNORECASE)),
+    # "Basic authentication" and "bearer authorization-header" are words.
+    ("credentials", re.compile(r"\b(?i:basic|bearer)\s+(?=\S*(?:\d|=|[a-z][A-Z]))[0-9A-Za-z+/=_.\-]{12,}")),
     (
         "password",
         re.compile(
-            r"""(?ix)\b((?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|token))
-            ["']?\s*(?:=|:\s*["']?(?=\S*[0-9!@\#$%^&*]))\s*["']?[^\s"',;]{4,}["']?"""
+            rf"""(?i)\b{_SECRET_NAMES}["']?\s*(?:=|:\s*["']?(?=\S*[0-9!@\#$%^&*]))\s*["']?{_NOT_A_SECRET}[^\s"',;]{{4,}}["']?"""
         ),
     ),
-    ("email", re.compile(r"\b[\w.+\-]{1,64}@[\w\-]+(?:\.[\w\-]+)+\b")),
+    ("password", re.compile(r"(?i)\b(?:password|passphrase|pwd)\s+(?:is|was)\s+[\"'`]?(?=[a-z]\S*\d)[^\s\"'`,;]{6,}")),
+    # Not `react@18.2.0`, `icon@2x.png` or the user everybody clones as.
+    (
+        "email",
+        re.compile(
+            r"\b(?!git@git)[\w.+\-]{1,64}@[\w\-]+(?:\.[\w\-]+)*\.(?!(?:png|jpe?g|gif|svg|webp)\b)[^\W\d_][\w\-]+\b"
+        ),
+    ),
     ("phone", re.compile(r"(?<![\w.])\+\d{1,3}[\s().\-]*\d(?:[\s().\-]*\d){6,12}(?![\w.])")),
+    ("phone", re.compile(r"(?<![\w.\-])(?:\(\d{3}\)[ .\-]?|\d{3}[.\-])\d{3}[.\-]\d{4}(?![\w\-]|\.\d)")),
+    ("address", re.compile(r"(?<![\w:\-])(?:[0-9A-Fa-f]{2}[:\-]){5}[0-9A-Fa-f]{2}(?![\w:\-])")),
+    ("national_id", re.compile(r"(?<![\w\-])\d{3}-\d{2}-\d{4}(?![\w\-]|\.\d)")),
+    # Three numbers with blanks between them are anything, unless it is said what they are.
+    ("national_id", re.compile(r"(?i)\b(?:ssn|social security)\b[^\d\n]{0,20}\d{3} ?\d{2} ?\d{4}\b")),
 )
+_CARD = re.compile(r"(?<![\w.])(?<!\w-)(?:\d{13,19}|\d{4}(?:[ \u00a0\u2010-\u2013\-]\d{2,7}){2,4})(?!\w|[.\-]\d)")
+# What cards begin with. Timestamps in milliseconds begin with 1, dates with 20.
+_CARD_PREFIX = re.compile(r"2[2-7]|[3-6]")
+_CARD_DIGITS = range(13, 20)
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)"
 )
+# Software with four numbers in its version; further versions may follow the first.
+_VERSION_CONTEXT = re.compile(
+    r"""(?ix)(?:
+        \b(?:v|ver|versions?|release|build|tag|chrome|chromium|edge|electron|nuget|assemblyversion|fileversion)\b[.:]?
+        | (?<![@\w.\-])(?!(?:root|admin|administrator|ubuntu|ec2-user|debian|centos|deploy|git|user|pi|me)@)
+          (?:@?[a-z0-9_.\-]+/)?[a-z0-9_.\-]+@
+        | (?<!\bip)(?<!addr)(?<!address)(?<!host)(?<!peer)\s?==
+    )
+    \s*[("'`]?(?:[<>=~^!]+\s*)?
+    (?:v?\d+(?:\.\d+){1,3}["'`]?\s*(?:,|/|-|or|and|to|through|until|before|->)\s*["'`]?v?)*$"""
+)
+_REMOTE_SHELL = re.compile(r"(?i)\b(?:ssh|scp|sftp|rsync|mosh)\b[^\n]*$")
+_CONTEXT_CHARACTERS = 60
+_IPV4 = 4
 _RUN = re.compile(rf"[0-9A-Za-z+/=_\-]{{{MIN_SECRET_RUN},}}")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])")
+_DIGEST_CONTEXT = re.compile(r"(?i)\b(?:commits?|sha-?\d*|rev|revision|checksum|digest|md5|integrity)[\s:=@\"'`(\-]*$")
+_DIGEST = re.compile(r"(?i)^(?:sha-?\d*|md5)[\-=]")
+_KEY_CONTEXT = re.compile(r"(?i)\b(?:key|token|secret|password|credential)s?\b\W*(?:is|was)?\W*$")
+_PIECES = re.compile(r"[0-9A-Za-z]+")
+# Of neighbouring characters in random base64, about half change between capitals, small letters and digits, the change
+# from a capital to a small letter not counted. In names and paths few do.
+MIN_CHANGES = 0.25
 _KEPT_CONTROLS = frozenset("\n\t")
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cn", "Cs"})
 
@@ -70,16 +123,17 @@ def scrub(text: str) -> Scrubbed:
         counts["invisible"] = len(text) - len(visible)
     for kind, pattern in _PATTERNS:
         visible = pattern.sub(_redact(kind, counts), visible)
+    visible = _CARD.sub(_redact("card", counts, _is_card), visible)
     visible = _ADDRESS.sub(_redact("address", counts, _is_address), visible)
-    visible = _RUN.sub(_redact("secret", counts, _looks_random), visible)
+    visible = _RUN.sub(_redact("secret", counts, _is_secret), visible)
     return Scrubbed(visible, dict(counts))
 
 
 def _redact(
-    kind: str, counts: Counter[str], is_meant: Callable[[str], bool] = lambda _: True
+    kind: str, counts: Counter[str], is_meant: Callable[[re.Match[str]], bool] = lambda _: True
 ) -> Callable[[re.Match[str]], str]:
     def replace(match: re.Match[str]) -> str:
-        if not is_meant(match[0]):
+        if not is_meant(match):
             return match[0]
         counts[kind] += 1
         return f"[redacted:{kind}]"
@@ -87,21 +141,59 @@ def _redact(
     return replace
 
 
-def _is_address(text: str) -> bool:
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(match.start() - _CONTEXT_CHARACTERS, 0) : match.start()]
+
+
+def _is_card(match: re.Match[str]) -> bool:
+    """Tell a card number from another long number: its beginning and its check digit (Luhn)."""
+    digits = [int(char) for char in match[0] if char.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    checks = (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+    return len(digits) in _CARD_DIGITS and checks and _CARD_PREFIX.match(match[0]) is not None
+
+
+def _is_address(match: re.Match[str]) -> bool:
     """Tell an address from a clock time or a version with three colons or dots; loopback says nothing about anyone."""
     try:
-        address = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(match[0])
     except ValueError:
         return False
-    return not (address.is_loopback or address.is_unspecified)
+    if address.is_loopback or address.is_unspecified:
+        return False
+    before = _before(match)
+    return address.version != _IPV4 or not _VERSION_CONTEXT.search(before) or bool(_REMOTE_SHELL.search(before))
+
+
+def _is_secret(match: re.Match[str]) -> bool:
+    """Tell a key from a long identifier, a path, or what names a commit or a file's content."""
+    before, run = _before(match), match[0]
+    if _KEY_CONTEXT.search(before):
+        return _looks_random(run)
+    if _DIGEST_CONTEXT.search(before) or _DIGEST.match(run):
+        return False
+    rest = _COMMIT.sub("", run)
+    return len(rest) >= MIN_SECRET_RUN and _looks_random(rest)
 
 
 def _looks_random(run: str) -> bool:
-    """Tell a key or digest from a long identifier or path: hex with many digits, or high entropy in mixed classes."""
+    """Tell whether a run is hex with many digits, or of mixed classes in which the characters often change."""
     if _HEX.fullmatch(run):
         return sum(char.isdigit() for char in run) >= len(run) // 5
-    mixed = any(c.isdigit() for c in run) and any(c.islower() for c in run) and any(c.isupper() for c in run)
-    return mixed and _entropy(run) > MIN_ENTROPY
+    letters = any(c.islower() for c in run) + any(c.isupper() for c in run)
+    mixed = any(c.isdigit() for c in run) and (letters == 2 or (letters == 1 and run.isalnum()))
+    return mixed and _entropy(run) > MIN_ENTROPY and _changes(run) > MIN_CHANGES
+
+
+def _changes(run: str) -> float:
+    """Return for what part of neighbouring letters and digits the class changes."""
+    pairs = [pair for piece in _PIECES.findall(run) for pair in itertools.pairwise(piece)]
+    changes = sum(_class(left) != _class(right) and not (left.isupper() and right.islower()) for left, right in pairs)
+    return changes / max(len(pairs), 1)
+
+
+def _class(char: str) -> str:
+    return "digit" if char.isdigit() else "capital" if char.isupper() else "small"
 
 
 def _entropy(text: str) -> float:

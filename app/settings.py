@@ -17,6 +17,10 @@ from app.errors import SettingsError
 
 PREFIX = "CHATCTX_"
 _ORIGIN = re.compile(r"https?://[^\s/@]+")
+_HOST = r"(?:[0-9A-Za-z][0-9A-Za-z._-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?"
+_HOST_HEADER = re.compile(_HOST, re.ASCII)
+# Editors and extensions have schemes of their own.
+_ORIGIN_HEADER = re.compile(rf"[A-Za-z][0-9A-Za-z+.-]*://{_HOST}", re.ASCII)
 # Taken without the prefix because every host and library already knows these names.
 _UNPREFIXED = {"database_url": "DATABASE_URL"}
 
@@ -124,6 +128,20 @@ class Settings(BaseModel):
     def _is_an_origin(cls, value: str | None) -> str | None:
         if value is not None and not _ORIGIN.fullmatch(value):
             raise ValueError("give scheme and host, and a port if it is not the usual one; no path")
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(_HOST_HEADER.fullmatch(part) for part in value):
+            raise ValueError("give host or host:port as clients send it, in ASCII; no scheme, no path, no wildcard")
+        return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _are_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(_ORIGIN_HEADER.fullmatch(part) for part in value):
+            raise ValueError("give scheme://host or scheme://host:port as browsers send it; no path, no wildcard")
         return value
 
     @field_validator("trusted_proxies")

@@ -13,7 +13,31 @@ _SHORTENER_LIST = """
 """
 _SHORTENERS = frozenset(_SHORTENER_LIST.split())
 URL = re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'`)\]]+", re.IGNORECASE)
-ACTIVE_SCHEME = re.compile(r"(?<![\w-])(?:javascript:\S|vbscript:\S|data:[\w.+-]+/[\w.+-]+[;,])", re.IGNORECASE)
+_ACTIVE_SCHEME = re.compile(r"(?<![\w-])(?:javascript:\S|vbscript:\S|data:[\w.+-]+/[\w.+-]+[;,])\S{0,40}", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"(?<![\w.+-])[a-z][a-z0-9.+-]{1,20}://\S+|(?<![\w:/])//[a-z0-9-]+(?:\.[a-z0-9-]+)+\S*", re.IGNORECASE)
+_MAIL = re.compile(r"(?<![\w.+-])(?:mailto:)?[\w.+-]+@(?:[a-z0-9-]+\.)+[a-z]{2,}\b", re.IGNORECASE)
+# Endings that people register names under; a file's or a library's (`.py`, `.js`, `.sh`) would be found everywhere.
+_ENDINGS = (
+    "com|org|net|io|dev|app|ai|co|info|biz|xyz|top|site|online|cloud|me|cc|ru|cn|tk|ml|ga|cf|gq|click|link|page|tech"
+    "|store|shop|live|club|icu|pw|ws|to|ly|gg|fm|eu|de|fr|uk|nl|ch|es|it|pl|br|jp|kr|edu|gov|mil|zip|mov|example|help"
+    "|support|today|work|host|space|website|download|run|pro|us|ca|in|su|vip"
+)
+_BARE = re.compile(
+    rf"(?<![\w@/.+-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_ENDINGS})(?::\d+)?/[\w?#%~.-]*", re.IGNORECASE
+)
+_VISITED = re.compile(
+    rf"\b(?:visit|browse|go to|head to|see|open|check out|follow|(?:download|get|fetch|install)(?: \w+){{0,4}} (?:from|at)|sign (?:up|in) at"
+    rf"|register at|log ?in at|docs? at|hosted (?:at|on)|mirror(?:ed)? (?:at|on))\s+"
+    rf"(?P<host>(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_ENDINGS})\b)(?!\()",
+    re.IGNORECASE,
+)
+_NUMERIC = re.compile(r"(?<![\w.])(?P<host>\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?/(?!\d{1,3}\b)\S*")
+_DEFANGED_SCHEME = re.compile(r"\b(?:hxxps?|h\*\*ps?|htxps?|meows?|fxp)\s*(?::|\[:\])\s*(?:\[?/\]?){2}\S*", re.IGNORECASE)
+_DEFANGED_HOST = re.compile(
+    rf"\b[a-z0-9-]+\s?(?:\[\s?(?:\.|dot)\s?\]|\(\s?(?:\.|dot)\s?\)|\{{\s?(?:\.|dot)\s?\}})\s?[a-z]{{2,}}"
+    rf"|\b[a-z0-9-]+ dot (?:com|org|net|io|dev|example|xyz|info)\b|\bhttps?\s?\[:\]|\bhttps?\s+(?:colon\s+)?slash\s+slash\b",
+    re.IGNORECASE,
+)
 _RESERVED = re.compile(r"(?:^|\.)(?:example|test|invalid|localhost|local|internal|example\.(?:com|org|net))$")
 
 
@@ -40,6 +64,33 @@ def is_placeholder(url: str) -> bool:
         return False
     leads_somewhere = re.search(r"[a-z]\.[a-z]", host) or _is_address(host)
     return bool(_RESERVED.search(host)) or _is_loopback(host) or not leads_somewhere
+
+
+def addresses_in_prose(prose: str) -> Iterator[tuple[str, str]]:
+    """Yield the addresses a text without its code leads to, each with what it is; one of each kind will do."""
+    with_scheme = URL.search(prose)
+    if with_scheme:
+        yield with_scheme[0][:50], "a web address in prose"
+    active = _ACTIVE_SCHEME.search(prose)
+    if active:
+        yield active[0][:50], "a javascript: or data: address"
+    rest = URL.sub(" ", prose)
+    for pattern, what in (
+        (_OTHER_SCHEME, "an address of another scheme in prose"),
+        (_MAIL, "a mail address in prose"),
+        (_BARE, "a web address without scheme in prose"),
+        (_VISITED, "a place to visit in prose"),
+        (_NUMERIC, "a bare IP address with a path in prose"),
+    ):
+        found = pattern.search(rest)
+        if found:
+            yield found[0][:50], what
+
+
+def defanged(prose: str, text: str) -> str | None:
+    """Return an address written so that it is not recognised: `hxxps`, `example[.]com`, "dot com"."""
+    found = _DEFANGED_SCHEME.search(text) or _DEFANGED_HOST.search(prose)
+    return found[0][:50] if found else None
 
 
 def _host_problems(host: str) -> Iterator[str]:

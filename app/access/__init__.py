@@ -1,7 +1,7 @@
 """Who may call and how often: API keys, the pepper, client addresses, daily allowances."""
 
 from app.access.address import client_address
-from app.access.admission import Access, Caller, NewKey
+from app.access.admission import Access, Caller, NewKey, NoCredentials
 from app.access.keys import ApiKey, mint_key, parse_key
 from app.access.pepper import PepperRing, load_peppers
 from app.access.quota import Charge
@@ -12,6 +12,7 @@ __all__ = [
     "Caller",
     "Charge",
     "NewKey",
+    "NoCredentials",
     "PepperRing",
     "client_address",
     "load_peppers",

@@ -21,10 +21,11 @@ from app.settings import Environment, Settings
 QUERY_HASH_BYTES = 8
 # A key that was just refused is refused again without asking the database.
 _REFUSED_KEY_SECONDS = 5
-_UNAUTHORIZED = (
-    "The API key is missing, malformed or revoked. "
-    "Send one that starts with kb_live_ as a bearer token, or no credentials to call as a guest."
-)
+_SEND_A_KEY = "Send one that starts with kb_live_ as a bearer token"
+
+
+class NoCredentials(Unauthorized):
+    """Nothing is presented where guests are not served."""
 
 
 @dataclass(frozen=True)
@@ -76,17 +77,18 @@ class Access:
         """Return the key a request presents, None for a guest. Does no I/O.
 
         Raises:
-            Unauthorized: something is presented and it is not a key, or nothing is and guests are not served.
+            Unauthorized: something is presented and it is not a key.
+            NoCredentials: nothing is, and guests are not served.
         """
         if _names_a_token(query_string):
-            raise unauthorized()
+            raise self._unauthorized()
         if not authorization:
             if self._settings.guest_access:
                 return None
-            raise unauthorized()
+            raise NoCredentials(f"This server answers only callers with an API key. {_SEND_A_KEY}.")
         key = _bearer(authorization[0]) if len(authorization) == 1 else None
         if key is None or (key.kind == "test" and self._settings.env is Environment.PRODUCTION):
-            raise unauthorized()
+            raise self._unauthorized()
         return key
 
     def identify(self, key: ApiKey, address: str) -> Caller:
@@ -98,11 +100,11 @@ class Access:
         """
         fingerprint = self._peppers.key_mac(key.text, self._peppers.newest)
         if self._refused_keys.get(fingerprint, self._clock.monotonic()):
-            raise unauthorized()
+            raise self._unauthorized()
         row = self._store.find_key(key.key_id)
         if not self._matches(key, row) or row is None or row.revoked_at is not None:
             self._refused_keys.add(fingerprint, self._clock.monotonic() + _REFUSED_KEY_SECONDS, fact=True)
-            raise unauthorized()
+            raise self._unauthorized()
         self._note_use(row, fingerprint)
         return Caller(address, row.key_id, row.daily_quota)
 
@@ -149,6 +151,11 @@ class Access:
         day = self._clock.now().date().isoformat().encode()
         return keyed_hash(self._peppers.subkey("feedback", salt=day), feedback)
 
+    def _unauthorized(self) -> Unauthorized:
+        """Return the one refusal for every credential that is not valid, whatever is wrong with it."""
+        guest = ", or no credentials to call as a guest" if self._settings.guest_access else ""
+        return Unauthorized(f"The API key is malformed, unknown or revoked. {_SEND_A_KEY}{guest}.")
+
     def _matches(self, key: ApiKey, row: KeyRow | None) -> bool:
         known = row is not None and row.pepper_id in self._peppers.peppers
         stored, pepper_id = (
@@ -165,11 +172,6 @@ class Access:
             if self._touched.get(row.key_id) != today:
                 self._store.touch_key(row.key_id)
                 self._touched[row.key_id] = today
-
-
-def unauthorized() -> Unauthorized:
-    """Return the one refusal for every credential that is not valid, whatever is wrong with it."""
-    return Unauthorized(_UNAUTHORIZED)
 
 
 def _bearer(value: bytes) -> ApiKey | None:

@@ -67,11 +67,14 @@ def load_peppers(path: Path) -> PepperRing:
     """Read the pepper file; make it, readable by its owner alone, if it does not exist.
 
     Raises:
-        SettingsError: the file can be read by others, is too short, or is not a pepper file. Nothing of it is repeated.
+        SettingsError: the file is not a regular one, can be read by others, is too short, or is not a pepper file.
+            Nothing of it is repeated.
     """
     try:
-        with path.open("rb") as file:
-            _refuse_open_mode(path, os.fstat(file.fileno()).st_mode)
+        # Without O_NONBLOCK, opening a named pipe would wait for its writer for ever.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            _refuse_unsuitable(path, os.fstat(file.fileno()).st_mode)
             return parse_peppers(file.read(65_536).decode("utf-8", "replace"), path)
     except FileNotFoundError:
         create_peppers(path)
@@ -120,6 +123,8 @@ def create_peppers(path: Path) -> None:
         draft.unlink()
 
 
-def _refuse_open_mode(path: Path, mode: int) -> None:
+def _refuse_unsuitable(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise SettingsError(f"The pepper file {path} cannot be read: it is not a regular file.")
     if mode & _FORBIDDEN_MODE:
         raise SettingsError(f"The pepper file {path} has mode {stat.S_IMODE(mode):04o}: run `chmod 600 {path}`.")

@@ -1,8 +1,13 @@
-"""Connections that do not wait for ever: uvicorn has no limit on how long a request may take to arrive."""
+"""Connections that do not wait for ever, and requests whose head is whole before anyone reads it.
+
+uvicorn has no limit on how long a request may take to arrive, adds trailers to the headers, and forgets whom a request
+line in absolute form was meant for.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from asyncio.events import TimerHandle
 from typing import ClassVar
 
@@ -13,6 +18,7 @@ _FULL = (
     b"content-length: 28\r\nconnection: close\r\n\r\n"
     b'{"error":"too many clients"}'
 )
+_ABSOLUTE_FORM = re.compile(rb"[A-Za-z][0-9A-Za-z+.\-]*://([^/?#]*)")
 
 
 class DeadlineProtocol(HttpToolsProtocol):
@@ -20,6 +26,8 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     Between requests uvicorn's own keep-alive limit holds. The clock runs from the first byte and is never wound back,
     so a byte now and then does not help.
+
+    Trailers are dropped, as RFC 9110 allows: what arrives behind the body must not change whom it is counted for.
     """
 
     FIRST_BYTE_SECONDS: ClassVar[float] = 5.0
@@ -27,6 +35,7 @@ class DeadlineProtocol(HttpToolsProtocol):
     MAX_CONNECTIONS: ClassVar[int] = 1000
 
     _timer: TimerHandle | None = None
+    _head_is_whole = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the clock for the first byte."""
@@ -53,12 +62,36 @@ class DeadlineProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Start the clock for this request."""
         self._start(self.REQUEST_SECONDS)
+        self._head_is_whole = False
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, drop a trailer."""
+        if not self._head_is_whole:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Take no more headers, and hand the request on."""
+        self._head_is_whole = True
+        self._name_the_host_of_an_absolute_form()
+        super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """Stop the clock: the rest is ours."""
         self._cancel()
         super().on_message_complete()
+
+    def _name_the_host_of_an_absolute_form(self) -> None:
+        """Make the host of `POST http://host/path` a Host of its own, unless the header says the same.
+
+        Two that differ are refused as any repeated header is; a foreign one as any foreign Host is.
+        """
+        match = _ABSOLUTE_FORM.match(self.url)
+        if match is None:
+            return
+        named = {value.strip(b" \t").lower() for name, value in self.headers if name == b"host"}
+        if named != {match[1].lower()}:
+            self.headers.append((b"host", match[1]))
 
     def _start(self, seconds: float) -> None:
         self._cancel()

@@ -6,7 +6,6 @@ charged once everything but the work itself is in order, and before the work beg
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -252,14 +251,8 @@ def _refuse(exchange: Exchange, refused: replies.Refused) -> Reply:
 
 
 def _with_jitter(error: AppError) -> replies.Refused:
-    refused = replies.refusal(error)
-    if not isinstance(error, QuotaExhausted):
-        return refused
-    seconds = math.ceil(float(str(error.details["retry_after_seconds"]))) + secrets.randbelow(_JITTER_SECONDS + 1)
-    refused.headers = tuple(
-        (name, str(seconds).encode() if name == b"retry-after" else value) for name, value in refused.headers
-    )
-    return refused
+    delay = secrets.randbelow(_JITTER_SECONDS + 1) if isinstance(error, QuotaExhausted) else 0
+    return replies.refusal(error, delay=delay)
 
 
 def _quota_headers(limit: int, remaining: int) -> list[Header]:

@@ -173,7 +173,7 @@ class EdgeApp:
         if method == "OPTIONS" and exchange.headers.first("origin") is not None:
             return Reply(204, headers=_PREFLIGHT)
         if method != "POST":
-            raise _not_allowed(b"GET, POST")
+            raise self._not_allowed_at_endpoint()
         gate.check_post(exchange.headers)
         return await self._mcp.answer(exchange, receive)
 
@@ -189,11 +189,14 @@ class EdgeApp:
             or not self._streams.offered
             or (version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS)
         ):
-            raise _not_allowed(b"POST")
+            raise self._not_allowed_at_endpoint()
         await self._mcp.identify(exchange)
         with self._streams.place(exchange.address):
             await self._streams.serve(receive, send)
         return 200
+
+    def _not_allowed_at_endpoint(self) -> Refused:
+        return _not_allowed(b"GET, POST" if self._streams.offered else b"POST")
 
     def _address(self, scope: Scope, headers: gate.Headers) -> str:
         peer = scope["client"][0] if scope.get("client") else None

@@ -25,14 +25,16 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.inbound import InboundLadderRejection, classify_inbound_request, unsupported_protocol_version_rejection
 from mcp.shared.message import MessageMetadata, ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types.jsonrpc import INVALID_PARAMS
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from mcp_types.jsonrpc import INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from app.contract import SERVER_NAME, SERVER_TITLE, SERVER_VERSION, Request
 from app.toolschema import input_schema
 from app.transports.jsonrpc import Kind, Message
 
 VERSION_HEADER = "mcp-protocol-version"
+# Newest first.
+SERVED_VERSIONS = sorted((*MODERN_PROTOCOL_VERSIONS, *HANDSHAKE_PROTOCOL_VERSIONS), reverse=True)
 # What the protocol says a client without the header speaks.
 _UNSAID_VERSION = "2025-03-26"
 # Old clients ask for these whatever was advertised, and take "method not found" for a broken server.
@@ -197,8 +199,10 @@ def _has_modern_envelope(message: Message) -> bool:
 
 def _refusal(rejection: InboundLadderRejection) -> ProtocolRefusal:
     data = rejection.data
-    if isinstance(data, dict) and not _is_plain(data.get("requested")):
-        data = {**data, "requested": "unknown"}
+    if rejection.code == UNSUPPORTED_PROTOCOL_VERSION and isinstance(data, dict):
+        requested = data.get("requested")
+        # The SDK names only those without a handshake.
+        data = {"supported": SERVED_VERSIONS, "requested": requested if _is_plain(requested) else "unknown"}
     return ProtocolRefusal(rejection.code, rejection.message, data)
 
 

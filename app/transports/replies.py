@@ -10,6 +10,7 @@ from typing import Any
 
 from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
 
+from app.access import NoCredentials
 from app.errors import AppError, Forbidden, QuotaExhausted, Unauthorized, Unavailable
 
 Header = tuple[bytes, bytes]
@@ -29,6 +30,7 @@ JSON = b"application/json"
 EVENT_STREAM = b"text/event-stream"
 _STATUS = {
     Unauthorized: (401, UNAUTHORIZED),
+    NoCredentials: (401, UNAUTHORIZED),
     Forbidden: (403, FORBIDDEN),
     QuotaExhausted: (429, QUOTA_EXHAUSTED),
     Unavailable: (503, UNAVAILABLE),
@@ -80,24 +82,29 @@ class Refused(Exception):
         return json_reply(self.status, error_body(request_id, self.code, self.message, data)).plus(self.headers)
 
 
-def refusal(error: AppError) -> Refused:
-    """Return the HTTP refusal that one of our own errors means."""
+def refusal(error: AppError, *, delay: int = 0) -> Refused:
+    """Return the HTTP refusal that one of our own errors means.
+
+    Args:
+        delay: seconds added to the moment at which the caller is told to come back, in header and body alike.
+    """
     status, code = _STATUS.get(type(error), (500, INTERNAL_ERROR))
     headers: list[Header] = []
+    details = dict(error.details)
     if isinstance(error, Unauthorized):
-        # No resource metadata: it would send clients with a fixed key into an OAuth flow that is not there.
-        headers.append((b"www-authenticate", b'Bearer realm="chatctx", error="invalid_token"'))
+        headers.append((b"www-authenticate", _challenge(error)))
     if isinstance(error, QuotaExhausted | Unavailable):
-        seconds = error.details.get("retry_after_seconds", RETRY_SECONDS)
-        headers.append((b"retry-after", str(math.ceil(float(str(seconds)))).encode()))
-    return Refused(
-        status,
-        error.message,
-        error.code,
-        code=code,
-        data={"code": error.code, "details": error.details},
-        headers=headers,
-    )
+        seconds = math.ceil(float(str(details.get("retry_after_seconds", RETRY_SECONDS)))) + delay
+        details["retry_after_seconds"] = seconds
+        headers.append((b"retry-after", str(seconds).encode()))
+    data = {"code": error.code, "details": details}
+    return Refused(status, error.message, error.code, code=code, data=data, headers=headers)
+
+
+def _challenge(error: Unauthorized) -> bytes:
+    # No resource metadata: it would send clients with a fixed key into an OAuth flow that is not there. And no error
+    # for who has presented nothing (RFC 6750, 3.1).
+    return b'Bearer realm="chatctx"' + (b"" if isinstance(error, NoCredentials) else b', error="invalid_token"')
 
 
 def error_body(request_id: str | int | None, code: int, message: str, data: object = None) -> dict[str, Any]:

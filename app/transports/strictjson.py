@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 MAX_DEPTH = 24
 _INTEGERS = range(-(2**63), 2**63)
-_LONGEST_INTEGER = len(str(_INTEGERS.start))
+# Between the two an integer in a tool's arguments is for the tool to refuse by name; turning more digits than this into
+# a number is slow.
+_MOST_DIGITS = 1000
+_MAYBE_TOO_LARGE = re.compile(r"\d{19}")
 _UNUSABLE_TEXT = re.compile("[\0\ud800-\udfff]")
 # Only an escape can bring either in: bare, the one is no JSON and the other no UTF-8.
 _UNUSABLE_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -24,8 +28,8 @@ def parse(body: bytes) -> Any:
 
     Raises:
         NotStrict: it is not UTF-8 without a byte-order mark, not JSON, nested deeper than MAX_DEPTH, holds a name
-            twice in an object, a number that is not finite or not a 64-bit integer, or, outside a tool's arguments,
-            NUL or a lone surrogate.
+            twice in an object, a number that is not finite or has more than _MOST_DIGITS digits, or, outside a tool's
+            arguments, NUL, a lone surrogate or an integer of more than 64 bits.
     """
     try:
         text = body.decode("utf-8")
@@ -40,8 +44,8 @@ def parse(body: bytes) -> Any:
         raise NotStrict("not strict JSON") from error
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _refuse_deep(value, 1)
-    if _UNUSABLE_ESCAPE.search(text):
-        _refuse_unusable_text(_around_arguments(value))
+    if _UNUSABLE_ESCAPE.search(text) or _MAYBE_TOO_LARGE.search(text):
+        _refuse_unusable(_around_arguments(value))
     return value
 
 
@@ -57,10 +61,9 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 def _integer(digits: str) -> int:
-    # Length first: turning very many digits into a number is slow.
-    if len(digits) > _LONGEST_INTEGER or (value := int(digits)) not in _INTEGERS:
-        raise NotStrict("not a 64-bit integer")
-    return value
+    if len(digits) > _MOST_DIGITS:
+        raise NotStrict("a number too long")
+    return int(digits)
 
 
 def _finite(digits: str) -> float:
@@ -78,17 +81,23 @@ def _refuse_deep(node: Any, depth: int) -> None:
             _refuse_deep(child, depth + 1)
 
 
-def _refuse_unusable_text(node: Any) -> None:
-    if isinstance(node, str):
-        if _UNUSABLE_TEXT.search(node):
+def _refuse_unusable(value: Any) -> None:
+    for leaf in _leaves(value):
+        if isinstance(leaf, str) and _UNUSABLE_TEXT.search(leaf):
             raise NotStrict("unusable text")
-    elif isinstance(node, dict):
-        for key, child in node.items():
-            _refuse_unusable_text(key)
-            _refuse_unusable_text(child)
-    elif isinstance(node, list):
+        if isinstance(leaf, int) and leaf not in _INTEGERS:
+            raise NotStrict("not a 64-bit integer")
+
+
+def _leaves(node: Any) -> Iterator[Any]:
+    if isinstance(node, dict):
+        yield from node
+        node = list(node.values())
+    if isinstance(node, list):
         for child in node:
-            _refuse_unusable_text(child)
+            yield from _leaves(child)
+    else:
+        yield node
 
 
 def _around_arguments(message: Any) -> Any:

@@ -8,17 +8,14 @@ from collections.abc import Iterator
 from app.record import Record
 from review.gates import Context, Finding, Gate, error, warning
 from review.hidden import confusable_words, hidden_characters
-from review.injection import CREDENTIAL_PLACES, DESTRUCTIVE, MACHINE, ORDERS, caught
-from review.links import ACTIVE_SCHEME, URL, is_placeholder, link_problems
-from review.prose import ServedText, all_texts, code_pieces, guidance_texts, sentences, without_code
+from review.dangers import CREDENTIAL_PLACES, DESTRUCTIVE, MACHINE
+from review.injection import ORDERS
+from review.links import URL, addresses_in_prose, defanged, is_placeholder, link_problems
+from review.prose import ServedText, all_texts, code_pieces, guidance_texts, without_code
+from review.traps import caught, caught_in_disguise, spelled_apart
 
 _MARKUP = re.compile(
     r"!\[|<!--|</?[a-zA-Z][^<>]*>|\[[^\]\n]+\]\([^)\n]+\)|\[[^\]\n]+\]\[[^\]\n]*\]|^\[[^\]]+\]:", re.MULTILINE
-)
-_NEGATED = re.compile(
-    r"\b(?:never|not|don't|no|avoid|without|instead of|rather than|refuse|forbid|reject|prevent|stop|remove"
-    r"|unsafe|loses?)\b",
-    re.IGNORECASE,
 )
 # What a record tells an agent to do; pitfalls and exceptions may name a danger to warn of it.
 _ADVICE = ("title", "summary", "recommendation", "examples", "verification_checks")
@@ -49,7 +46,10 @@ def _unicode_findings(piece: ServedText) -> Iterator[Finding]:
 
 
 def _trap_findings(piece: ServedText) -> Iterator[Finding]:
-    for trap, words in caught(piece.text, ORDERS):
+    spaced = spelled_apart(piece.text)
+    if spaced:
+        yield error(f"{piece.field}: letters with gaps between them ({spaced!r})", "write words as words", waivable=False)
+    for trap, words in caught_in_disguise(piece.text, ORDERS):
         yield error(
             f"{piece.field}: {trap.name} ({words!r})",
             "state the engineering fact; a record never addresses its reader's tools",
@@ -69,12 +69,15 @@ def _markup_findings(piece: ServedText) -> Iterator[Finding]:
             f"{piece.field}: link, image or HTML in prose ({markup[0][:40]!r})",
             "put code in backticks and links in sources",
         )
-    if URL.search(prose):
+    for address, what in addresses_in_prose(prose):
         yield error(
-            f"{piece.field}: a web address in prose", "links belong in sources; an example address goes in backticks"
+            f"{piece.field}: {what} ({address!r})", "links belong in sources; an example address goes in backticks"
         )
-    if ACTIVE_SCHEME.search(prose):
-        yield error(f"{piece.field}: a javascript: or data: address", "describe it in words")
+    hidden = defanged(prose, piece.text)
+    if hidden:
+        yield error(
+            f"{piece.field}: an address in disguise ({hidden!r})", "links belong in sources, as they are", waivable=False
+        )
 
 
 def _credential_findings(record: Record) -> Iterator[Finding]:
@@ -100,16 +103,12 @@ def _code_link_findings(record: Record) -> Iterator[Finding]:
 
 def _destructive_findings(record: Record) -> Iterator[Finding]:
     for piece in guidance_texts(record):
-        if not piece.field.startswith(_ADVICE):
-            continue
-        for sentence in sentences(piece.text):
-            for trap, words in caught(sentence, (DESTRUCTIVE,)):
-                before = sentence[: sentence.find(words.split(" ")[0])]
-                if not _NEGATED.search(before):
-                    yield error(
-                        f"{piece.field}: {trap.name} ({words!r})",
-                        "say under Exceptions when not to, and check before and after",
-                    )
+        if piece.field.startswith(_ADVICE):
+            for trap, words in caught(piece.text, (DESTRUCTIVE,)):
+                yield error(
+                    f"{piece.field}: {trap.name} ({words!r})",
+                    "say under Exceptions when not to, and check before and after",
+                )
 
 
 GATE = Gate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import stat
 from pathlib import Path
 
@@ -82,6 +83,26 @@ def test_the_newest_comes_first_and_older_ones_stay(tmp_path):
     ring = load_peppers(write(tmp_path / "pepper", f"# rotated in May\nnew {NEW}\nold {OLD}  # until July\n"))
     assert ring.newest == "new"
     assert list(ring.peppers) == ["new", "old"]
+
+
+@pytest.mark.timeout(10)
+def test_a_pipe_is_no_pepper(tmp_path):
+    """It is refused at once; reading one would wait for its writer for ever."""
+    os.mkfifo(tmp_path / "pepper", 0o600)
+    with pytest.raises(SettingsError, match="not a regular file"):
+        load_peppers(tmp_path / "pepper")
+
+
+def test_a_device_is_no_pepper():
+    """Whatever can be read from it, it is not a kept secret."""
+    with pytest.raises(SettingsError, match="not a regular file"):
+        load_peppers(Path("/dev/null"))
+
+
+def test_a_link_to_a_pepper_is_one(tmp_path):
+    """Mounted secrets are links."""
+    (tmp_path / "link").symlink_to(write(tmp_path / "pepper", f"a {OLD}\n"))
+    assert load_peppers(tmp_path / "link").newest == "a"
 
 
 def test_a_folder_is_no_pepper(tmp_path):

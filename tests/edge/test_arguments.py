@@ -34,6 +34,10 @@ WRONG: list[tuple[str, Any]] = [
     ("lone surrogate as a key", {f"{CANARY}\ud800": "1"}),
     ("unlisted word", CANARY),
     ("out of range", 10**15),
+    ("beyond 64 bits", 10**30),
+    ("1000 digits", 10**999),
+    ("beyond 64 bits in a list", [-(10**30)]),
+    ("beyond 64 bits as a value", {CANARY: 10**30}),
     ("JSON in text", json.dumps({CANARY: {CANARY: CANARY}})),
     ("broken JSON in text", f"[{CANARY}"),
     ("deep JSON in text", "[" * 5000),
@@ -102,6 +106,55 @@ def test_what_is_required_is_asked_for_by_name(open_edge, tool):
 
 
 @pytest.mark.parametrize("tool", list(VALID))
+def test_null_is_no_value_for_what_may_be_left_out(open_edge, tool):
+    """Clients write absent members as null; the answer is that to a call without them."""
+    (required,) = VALID[tool]
+    optional = set(OPERATIONS[tool].request.model_fields) - {required}
+    plain = tool_answer(call_tool(open_edge.endpoint, tool, VALID[tool]))[1]
+    nulls = tool_answer(call_tool(open_edge.endpoint, tool, {**VALID[tool], **dict.fromkeys(optional)}))[1]
+    assert {**plain, "id": ""} == {**nulls, "id": ""}
+    for name in optional:
+        response = call_modern(
+            open_edge.endpoint, "tools/call", {"name": tool, "arguments": {**VALID[tool], name: None}}
+        )
+        assert tool_answer(response)[0] is False, name
+
+
+def test_null_is_a_bad_value_inside_a_value_and_for_what_is_unknown(open_edge):
+    """Only a whole argument can be absent."""
+    search = VALID["search_knowledge"]
+    for value in ({"technologies": [None]}, {"versions": {"React": None}}, {"topic": [None]}, {"limit": None}):
+        (field,) = value
+        assert_refused(call_tool(open_edge.endpoint, "search_knowledge", {**search, **value}), field)
+
+
+TOO_LONG_AS_SENT = [
+    ("search_knowledge", "query", " " * 2000 + "ab"),
+    ("search_knowledge", "query", "ab" + "\n" * 1999),
+    ("search_knowledge", "query", "e\u0301" * 1001),
+    ("search_knowledge", "query", "\u0958" * 1001),  # NFC makes two of each
+    ("search_knowledge", "technologies", ["React" + " " * 76]),
+    ("search_knowledge", "versions", {"React" + " " * 76: "18"}),
+    ("search_knowledge", "versions", {"React": " " * 101}),
+    ("get_guidance", "ids", ["a" + " " * 120]),
+    ("submit_feedback", "record", "a" + " " * 120),
+    ("submit_feedback", "comment", "moved" + " " * 996),
+]
+
+
+@pytest.mark.parametrize(("tool", "field", "value"), TOO_LONG_AS_SENT, ids=lambda value: str(value)[:20].strip())
+def test_white_space_and_unjoined_accents_count_towards_the_longest_text(open_edge, tool, field, value):
+    """A text may be too long as it was sent, or after NFC made it longer."""
+    assert_refused(call_tool(open_edge.endpoint, tool, {**VALID[tool], field: value}), field)
+
+
+@pytest.mark.parametrize("query", [" a ", "\ta\n", "  ", "e\u0301"])
+def test_what_is_left_of_a_question_must_be_long_enough(open_edge, query):
+    """The least length is that of the text without white space around it, accents joined."""
+    assert_refused(call_tool(open_edge.endpoint, "search_knowledge", {"query": query}), "query")
+
+
+@pytest.mark.parametrize("tool", list(VALID))
 def test_an_unknown_argument_is_refused_by_its_name_if_that_is_a_word(open_edge, tool):
     assert_refused(call_tool(open_edge.endpoint, tool, {**VALID[tool], "limit_x": CANARY}), "limit_x")
     for name in ("canary text with blanks", "canary\0", "canary" * 20, ""):
@@ -124,6 +177,7 @@ def test_many_mistakes_get_a_short_answer(open_edge):
         {"query": "ab", "technologies": '["React", "Vue"]', "versions": '{"React": "18"}', "topic": '["data", "ux"]'},
         {"query": "ab", "technologies": "React", "topic": "data"},
         {"query": "ab", "task_type": None, "max_results": 10, "token_budget": 200, "detail": "standard"},
+        {"query": "  " + "x" * 1996 + "  "},
     ],
 )
 def test_what_the_contract_allows_is_served(open_edge, arguments):

@@ -113,7 +113,23 @@ def test_guests_can_be_shut_out(start_edge):
     key = edge.access.mint()
     edge.store.add_key(key)
     assert post(edge.endpoint, message("initialize")).status_code == 401
+    assert httpx.get(edge.endpoint, headers={"accept": "text/event-stream"}).status_code == 401
     assert call_tool(edge.endpoint, "search_knowledge", SEARCH, authorization=f"Bearer {key.text}").status_code == 200
+
+
+def test_who_presents_nothing_is_asked_for_a_key_and_not_told_that_one_is_wrong(start_edge):
+    """No error in the challenge, as RFC 6750 says, and no advice that this server would not honour."""
+    edge = start_edge(guest_access=False)
+    nothing = post(edge.endpoint, message("ping"))
+    assert nothing.headers["www-authenticate"] == 'Bearer realm="chatctx"'
+    assert "API key" in answer(nothing)["error"]["message"]
+    assert answer(nothing)["error"]["data"]["code"] == "unauthorized"
+    wrong = [post(edge.endpoint, message("ping"), authorization=value) for value in ("Bearer x", "", "Basic eA==")]
+    assert {response.headers["www-authenticate"] for response in wrong} == {
+        'Bearer realm="chatctx", error="invalid_token"'
+    }
+    assert len({response.text for response in wrong}) == 1
+    assert not any("guest" in response.text for response in (nothing, *wrong))
 
 
 def test_a_revoked_key_ends_with_the_next_call(keyed):

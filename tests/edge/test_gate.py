@@ -8,6 +8,8 @@ import httpx
 import pytest
 
 from app.contract import BODY_MAX_BYTES
+from app.errors import SettingsError
+from app.settings import read_settings
 from tests.edge.wire import answer, http_post, message, post, raw, status_of
 
 PING = message("ping")
@@ -50,6 +52,40 @@ def test_only_known_hosts_are_answered(start_edge):
     edge = start_edge(public_url="https://kb.example.com", allowed_hosts=("internal:9000",))
     seen = {host: ping_from(edge, host=host.format(port=edge.port)).status_code for host, _ in HOSTS}
     assert seen == dict(HOSTS)
+
+
+@pytest.mark.parametrize("hosts", ["kb.example.com", "kb.example.com:8443, [::1]:80", "10.0.0.7:8080", "kb_1.internal"])
+def test_a_host_that_a_client_can_send_may_be_allowed(hosts, tmp_path):
+    """With or without a port, names and addresses."""
+    assert read_settings({"CHATCTX_ALLOWED_HOSTS": hosts}, base=tmp_path).allowed_hosts
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["http://x", "x/", "x/mcp", "*", "*.example.com", "x:port", "user@x", "::1", "b\u00fccher.example", "x y", ":80"],
+)
+def test_a_host_that_no_client_sends_is_refused_at_the_start(host, tmp_path):
+    """A setting that can never match would look like a server that refuses everybody."""
+    with pytest.raises(SettingsError, match="CHATCTX_ALLOWED_HOSTS: give host or host:port"):
+        read_settings({"CHATCTX_ALLOWED_HOSTS": f"kb.example.com,{host}"}, base=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "origins", ["https://app.example.org", "http://localhost:3000, http://[::1]:3000", "vscode-webview://abc123"]
+)
+def test_an_origin_that_a_browser_can_send_may_be_allowed(origins, tmp_path):
+    """Editors' own schemes too."""
+    assert read_settings({"CHATCTX_ALLOWED_ORIGINS": origins}, base=tmp_path).allowed_origins
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["app.example.org", "https://app.example.org/", "https://x/path", "*", "null", "https://*.x", "https://u@x"],
+)
+def test_an_origin_that_no_browser_sends_is_refused_at_the_start(origin, tmp_path):
+    """It could never match."""
+    with pytest.raises(SettingsError, match="CHATCTX_ALLOWED_ORIGINS: give scheme://host"):
+        read_settings({"CHATCTX_ALLOWED_ORIGINS": origin}, base=tmp_path)
 
 
 ORIGINS = [

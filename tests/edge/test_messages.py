@@ -35,6 +35,14 @@ NOT_STRICT = [
     ("overflowing float", b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e999}}'),
     ("65-bit integer", b'{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}'),
     ("10^5 digits", b'{"jsonrpc":"2.0","id":' + b"9" * 50_000 + b',"method":"ping"}'),
+    (
+        "65-bit integer beside arguments",
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"x":-9223372036854775809}}',
+    ),
+    (
+        "1001 digits in arguments",
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"a":' + b"9" * 1001 + b"}}}",
+    ),
     ("name twice", b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}'),
     ("escaped name twice", b'{"jsonrpc":"2.0","id":1,"method":"ping","meth\\u006fd":"tools/call"}'),
     ("name twice inside", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}'),
@@ -159,6 +167,15 @@ def test_no_bytes_break_the_reader(body):
         strictjson.parse(body)
     except strictjson.NotStrict as refused:
         assert refused.__class__ is strictjson.NotStrict  # noqa: PT017 - nothing else may come out
+
+
+def test_arguments_may_hold_integers_that_the_rest_may_not():
+    """An integer beyond 64 bits in arguments is for the tool to refuse by name; a body full of them is quickly read."""
+    around = {"params": {"arguments": {"max_results": 10**999, "more": [-(2**63) - 1, 2**63]}}}
+    assert strictjson.parse(json.dumps(around).encode()) == around
+    started = time.perf_counter()
+    strictjson.parse(json.dumps({"params": {"arguments": [10**999] * 64}}).encode())
+    assert time.perf_counter() - started < 0.1
 
 
 @given(JSON_VALUES)

@@ -147,7 +147,8 @@ def test_an_unknown_version_is_told_which_are_known(edge, version):
         response = post(edge.endpoint, body, mcp_protocol_version=version, mcp_method="tools/list")
         assert response.status_code == 400
         assert answer(response)["error"]["code"] == -32022
-        assert answer(response)["error"]["data"] == {"supported": [MODERN], "requested": version}
+        served = [MODERN, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+        assert answer(response)["error"]["data"] == {"supported": served, "requested": version}
 
 
 def test_a_version_that_is_a_text_does_not_come_back(edge):

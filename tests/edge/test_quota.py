@@ -33,6 +33,12 @@ def test_of_400_guests_at_once_exactly_250_are_served(fresh_edge):
     for refused in (r for r in responses if r.status_code == 429):
         assert refused.headers["x-guest-quota-remaining"] == "0"
         assert 1 <= int(refused.headers["retry-after"]) <= 86_460
+        assert told_seconds(refused) == int(refused.headers["retry-after"])
+    assert len({told_seconds(refused) for refused in responses if refused.status_code == 429}) > 1
+
+
+def told_seconds(refused: httpx.Response) -> int:
+    return answer(refused)["error"]["data"]["details"]["retry_after_seconds"]
 
 
 def test_every_guest_answer_tells_what_is_left(start_edge):
@@ -118,7 +124,7 @@ def test_what_cannot_be_counted_is_not_served(fresh_edge):
     fresh_edge.store.down = True
     response = search(fresh_edge)
     assert response.status_code == 503
-    assert int(response.headers["retry-after"]) >= 1
+    assert int(response.headers["retry-after"]) == told_seconds(response) >= 1
     assert answer(response)["error"]["data"]["code"] == "unavailable"
     fresh_edge.store.down = False
     assert search(fresh_edge).headers["x-guest-quota-remaining"] == "249"

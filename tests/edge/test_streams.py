@@ -49,11 +49,16 @@ def test_a_stream_says_at_once_that_it_is_there(edge, headers):
 def test_who_does_not_mean_it_is_told_at_once_that_there_is_none(edge, headers):
     response = httpx.get(edge.endpoint, headers={**STREAM, **headers})
     assert response.status_code == 405
-    assert response.headers["allow"] == "POST"
+    assert response.headers["allow"] == "GET, POST"
 
 
 def test_streams_can_be_switched_off(start_edge):
-    assert httpx.get(start_edge(max_streams=0).endpoint, headers=STREAM).status_code == 405
+    """Then no method but POST is named."""
+    edge = start_edge(max_streams=0)
+    for method in ("GET", "DELETE"):
+        response = httpx.request(method, edge.endpoint, headers=STREAM)
+        assert response.status_code == 405
+        assert response.headers["allow"] == "POST"
 
 
 def test_one_address_has_so_many_and_no_more(fresh_edge):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,93 @@ def test_a_body_can_come_in_chunks(edge):
     head = http_post(edge.port, b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in PING) + b"0\r\n\r\n"
     assert status_of(raw(edge.port, head + chunks)) == 200
+
+
+def chunked_post(port: int, body: bytes, *trailers: str) -> bytes:
+    """Return the bytes of a POST in one chunk with trailers behind it."""
+    head = http_post(port, b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    tail = "".join(f"{trailer}\r\n" for trailer in trailers).encode()
+    return head + b"%x\r\n%b\r\n0\r\n%b\r\n" % (len(body), body, tail)
+
+
+SEARCH = json.dumps(
+    message("tools/call", {"name": "search_knowledge", "arguments": {"query": "react list keys"}})
+).encode()
+
+
+def test_a_forwarded_address_behind_the_body_opens_no_new_allowance(start_edge):
+    """Proxies check the head; a trailer passes them, and must not say whom a call is counted for."""
+    edge = start_edge(guest_daily_quota=2, trusted_proxies=("127.0.0.0/8",))
+    requests = [chunked_post(edge.port, SEARCH, f"X-Forwarded-For: 203.0.113.{n}") for n in range(4)]
+    assert [status_of(raw(edge.port, request)) for request in requests] == [200, 200, 429, 429]
+
+
+@pytest.mark.parametrize(
+    "trailer",
+    [
+        "Authorization: Bearer nonsense",
+        "MCP-Protocol-Version: 2099-01-01",
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: tools/call",
+        "Host: evil.net",
+        "Origin: https://evil.net",
+        "Content-Type: text/plain",
+        "Accept: text/html",
+        "Expect: 100-continue",
+        "X-Long: " + "a" * 20_000,
+    ],
+)
+def test_what_stands_behind_the_body_is_no_header(edge, trailer):
+    """In one piece or in two, with the trailer there before or after the head was looked at."""
+    request = chunked_post(edge.port, PING, trailer)
+    assert status_of(raw(edge.port, request)) == 200
+    head, _, trailing = request.rpartition(b"0\r\n" + trailer.encode()[:8])
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
+        connection.sendall(head)
+        time.sleep(0.05)
+        connection.sendall(b"0\r\n" + trailer.encode()[:8] + trailing)
+        assert status_of(receive_all(connection)) == 200
+
+
+def test_a_key_behind_the_body_is_not_presented(start_edge):
+    """A valid key in a trailer opens nothing."""
+    edge = start_edge(guest_access=False)
+    key = edge.access.mint()
+    edge.store.add_key(key)
+    request = chunked_post(edge.port, PING, f"Authorization: Bearer {key.text}")
+    assert status_of(raw(edge.port, request)) == 401
+
+
+def test_headers_of_the_next_request_are_taken_again(edge):
+    """Dropping ends with the request whose trailers they were."""
+    first = kept_alive(chunked_post(edge.port, PING, "X-Trailer: 1"))
+    answers = raw(edge.port, first + http_post(edge.port, PING, "Authorization: Bearer nonsense"))
+    assert answers.count(b"HTTP/1.1 200") == 1
+    assert answers.count(b"HTTP/1.1 401") == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        ("http://127.0.0.1:{port}/mcp", "127.0.0.1:{port}", 200),
+        ("HTTP://LocalHost:{port}/mcp?x", "localhost:{port}", 200),
+        ("http://evil.net/mcp", "127.0.0.1:{port}", 400),
+        ("http://evil.net/mcp", "evil.net", 403),
+        ("http://localhost:{port}/mcp", "127.0.0.1:{port}", 400),
+        ("http://127.0.0.1:{port}/mcp", "evil.net", 400),
+        ("http://127.0.0.1:{port}@evil.net/mcp", "127.0.0.1:{port}", 400),
+        ("http://user@127.0.0.1:{port}/mcp", "127.0.0.1:{port}", 400),
+        ("https://evil.net/mcp", "127.0.0.1:{port}", 400),
+        ("http://evil.net?/mcp", "127.0.0.1:{port}", 400),
+        ("//evil.net/mcp", "127.0.0.1:{port}", 404),
+    ],
+)
+def test_a_whole_address_in_the_request_line_must_name_this_server(edge, target, host, status):
+    """It counts as the Host, and two that differ are none."""
+    request = http_post(edge.port, PING)
+    request = request.replace(b"POST /mcp ", f"POST {target.format(port=edge.port)} ".encode())
+    request = request.replace(f"Host: 127.0.0.1:{edge.port}".encode(), f"Host: {host.format(port=edge.port)}".encode())
+    assert status_of(raw(edge.port, request)) == status
 
 
 def test_an_old_client_without_a_host_is_refused(edge):

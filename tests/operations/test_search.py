@@ -183,11 +183,15 @@ def test_statistics_keep_no_word_of_the_question(ask: Any, shipped: Database) ->
         ({"query": 5}, "query"),
         ({"query": ["list"]}, "query"),
         ({"query": None}, "query"),
+        ({"query": " x "}, "query"),
+        ({"query": " " * 2000 + "xx"}, "query"),
         ({"query": "nul\0byte"}, "query"),
         ({"query": "lone \ud800 surrogate"}, "query"),
         ({"query": "fine", "technologies": ["a"] * 11}, "technologies"),
         ({"query": "fine", "technologies": ["a" * 81]}, "technologies[0]"),
         ({"query": "fine", "technologies": [""]}, "technologies[0]"),
+        ({"query": "fine", "technologies": ["a" + " " * 80]}, "technologies[0]"),
+        ({"query": "fine", "technologies": [None]}, "technologies[0]"),
         ({"query": "fine", "technologies": {"a": 1}}, "technologies"),
         ({"query": "fine", "versions": {str(n): "1" for n in range(21)}}, "versions"),
         ({"query": "fine", "versions": {"React": 18}}, "versions"),
@@ -197,6 +201,7 @@ def test_statistics_keep_no_word_of_the_question(ask: Any, shipped: Database) ->
         ({"query": "fine", "task_type": "cook"}, "task_type"),
         ({"query": "fine", "max_results": 0}, "max_results"),
         ({"query": "fine", "max_results": 11}, "max_results"),
+        ({"query": "fine", "max_results": 10**30}, "max_results"),
         ({"query": "fine", "max_results": "3"}, "max_results"),
         ({"query": "fine", "max_results": True}, "max_results"),
         ({"query": "fine", "max_results": 2.5}, "max_results"),
@@ -224,3 +229,9 @@ def test_tolerated_spellings_of_arguments_mean_the_same(ask: Any) -> None:
     plain = ask("rows keep state", technologies=["React"], versions={"React": "18.2"}, topic=["implementation"])
     sloppy = ask("rows keep state", technologies='["React"]', versions='{"React": "18.2"}', topic="implementation")
     assert sloppy == plain
+
+
+def test_null_means_that_an_optional_argument_is_absent(ask: Any) -> None:
+    """Clients that write every member of a form send null for what was left empty."""
+    names = ("technologies", "versions", "topic", "task_type", "max_results", "detail", "token_budget")
+    assert ask("rows keep state", **dict.fromkeys(names)) == ask("rows keep state")
