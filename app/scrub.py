@@ -21,11 +21,11 @@ MIN_SECRET_RUN = 32
 MIN_ENTROPY = 4.0
 
 # What stands where a secret could, and is code that fetches one or says that there is none.
-_NOT_A_SECRET = (
+_CODE_OR_NOTHING = (
     r"(?!(?:none|null|nil|true|false|undefined|required|optional)\b|[a-z_]\w*\(|[a-z_]+(?:\.[a-z_]+)+(?![\w.])"
     r"|(?:process\.env|os\.environ|os\.getenv|import\.meta)\b|[$<{*]|\.\.\.)"
 )
-_SECRET_NAMES = (
+_CREDENTIAL_NAMES = (
     r"(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|secret"
     r"|(?:api|access|account|private|secret|shared|signing|encryption)[_-]?key|auth[_-]?token|token)"
 )
@@ -54,7 +54,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "password",
         re.compile(
-            rf"""(?i)\b{_SECRET_NAMES}["']?\s*(?:=|:\s*["']?(?=\S*[0-9!@\#$%^&*]))\s*["']?{_NOT_A_SECRET}[^\s"',;]{{4,}}["']?"""
+            rf"""(?i)\b{_CREDENTIAL_NAMES}["']?\s*(?:=|:\s*["']?(?=\S*[0-9!@\#$%^&*]))\s*["']?{_CODE_OR_NOTHING}[^\s"',;]{{4,}}["']?"""
         ),
     ),
     ("password", re.compile(r"(?i)\b(?:password|passphrase|pwd)\s+(?:is|was)\s+[\"'`]?(?=[a-z]\S*\d)[^\s\"'`,;]{6,}")),
@@ -77,15 +77,15 @@ _CARD = re.compile(r"(?<![\w.])(?<!\w-)(?:\d{13,19}|\d{4}(?:[ \u00a0\u2010-\u201
 _CARD_PREFIX = re.compile(r"2[2-7]|[3-6]")
 _CARD_DIGITS = range(13, 20)
 _ADDRESS = re.compile(
-    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)"
+    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:]|\.\d))"
 )
 # Software with four numbers in its version; further versions may follow the first.
 _VERSION_CONTEXT = re.compile(
     r"""(?ix)(?:
-        \b(?:v|ver|versions?|release|build|tag|chrome|chromium|edge|electron|nuget|assemblyversion|fileversion)\b[.:]?
+        \b(?:v|ver|versions?|release|build|tag|chrome|chromium|edge|electron|nuget|assemblyversion|fileversion)\b[.:/]?
         | (?<![@\w.\-])(?!(?:root|admin|administrator|ubuntu|ec2-user|debian|centos|deploy|git|user|pi|me)@)
           (?:@?[a-z0-9_.\-]+/)?[a-z0-9_.\-]+@
-        | (?<!\bip)(?<!addr)(?<!address)(?<!host)(?<!peer)\s?==
+        | (?<!\bip)(?<!addr)(?<!address)(?<!host)(?<!peer)(?<!\s)\s*==
     )
     \s*[("'`]?(?:[<>=~^!]+\s*)?
     (?:v?\d+(?:\.\d+){1,3}["'`]?\s*(?:,|/|-|or|and|to|through|until|before|->)\s*["'`]?v?)*$"""
@@ -169,20 +169,21 @@ def _is_secret(match: re.Match[str]) -> bool:
     """Tell a key from a long identifier, a path, or what names a commit or a file's content."""
     before, run = _before(match), match[0]
     if _KEY_CONTEXT.search(before):
-        return _looks_random(run)
+        return _looks_random(run, fewest_changes=0)
     if _DIGEST_CONTEXT.search(before) or _DIGEST.match(run):
         return False
     rest = _COMMIT.sub("", run)
     return len(rest) >= MIN_SECRET_RUN and _looks_random(rest)
 
 
-def _looks_random(run: str) -> bool:
+def _looks_random(run: str, fewest_changes: float = MIN_CHANGES) -> bool:
     """Tell whether a run is hex with many digits, or of mixed classes in which the characters often change."""
     if _HEX.fullmatch(run):
         return sum(char.isdigit() for char in run) >= len(run) // 5
-    letters = any(c.islower() for c in run) + any(c.isupper() for c in run)
-    mixed = any(c.isdigit() for c in run) and (letters == 2 or (letters == 1 and run.isalnum()))
-    return mixed and _entropy(run) > MIN_ENTROPY and _changes(run) > MIN_CHANGES
+    both_cases = any(c.islower() for c in run) and any(c.isupper() for c in run)
+    # Letters of one case with separators are an identifier.
+    mixed = any(c.isdigit() for c in run) and (both_cases or run.isalnum())
+    return mixed and _entropy(run) > MIN_ENTROPY and _changes(run) >= fewest_changes
 
 
 def _changes(run: str) -> float:
