@@ -8,6 +8,7 @@ that no line speaks of.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -133,11 +134,11 @@ def read_ledger(path: Path) -> Ledger:
     """Read the ledger and verify its chain; a missing file is an empty ledger.
 
     Raises:
-        LedgerError: naming the first line that does not follow from those before it.
+        LedgerError: naming the first line that does not follow from those before it, or why the file cannot be read.
     """
     if not path.exists():
         return Ledger()
-    with path.open("rb") as file:
+    with _opened(path, os.O_RDONLY) as file:
         fcntl.flock(file, fcntl.LOCK_SH)
         return _parse(file.read())
 
@@ -151,12 +152,13 @@ def append(path: Path, *, slug: str, sha256: str, decision: Decision, by: str, n
         LedgerError: the chain is broken, or the decision changes nothing.
     """
     with _exclusively(path) as file:
-        ledger = _parse(file.read())
+        content = file.read()
+        ledger = _parse(content)
         _mend(path, file, ledger)
         _refuse_empty_decision(ledger, slug, sha256, decision)
         entry = _entry(slug, sha256, decision, at, by, note, ledger.head or GENESIS)
         file.seek(0, os.SEEK_END)
-        file.write(_line(entry))
+        file.write(_line(entry) if ledger.torn or content[-1:] in {b"", b"\n"} else b"\n" + _line(entry))
         file.flush()
         os.fsync(file.fileno())
     return entry
@@ -165,12 +167,23 @@ def append(path: Path, *, slug: str, sha256: str, decision: Decision, by: str, n
 @contextmanager
 def _exclusively(path: Path) -> Iterator[BinaryIO]:
     is_new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    with os.fdopen(descriptor, "r+b") as file:
+    with _opened(path, os.O_RDWR | os.O_CREAT) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield file
     if is_new:
         _sync_folder(path.parent)
+
+
+def _opened(path: Path, flags: int) -> BinaryIO:
+    try:
+        descriptor = os.open(path, flags, 0o644)
+        if path.is_dir():
+            os.close(descriptor)
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    except OSError as error:
+        remedy = "restore it from version control" if isinstance(error, IsADirectoryError) else "mend its rights"
+        raise LedgerError(f"{path.name} cannot be opened: {error.strerror}; {remedy}.") from error
+    return os.fdopen(descriptor, "r+b" if flags & os.O_RDWR else "rb")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -204,12 +217,26 @@ def _refuse_empty_decision(ledger: Ledger, slug: str, sha256: str, decision: Dec
 def _parse(content: bytes) -> Ledger:
     whole, separator, tail = content.rpartition(b"\n")
     entries: list[Entry] = []
-    for number, line in enumerate((whole + separator).splitlines(), start=1):
+    for number, line in enumerate((whole + separator).split(b"\n")[:-1], start=1):
         entries.append(_verified(line, number, entries[-1].hash if entries else GENESIS))
+    # An editor or a tool that drops the final newline tears nothing off: the decision is whole.
+    if _is_whole(tail):
+        entries.append(_verified(tail, len(entries) + 1, entries[-1].hash if entries else GENESIS))
+        tail = b""
     return Ledger(tuple(entries), tail or None)
 
 
+def _is_whole(tail: bytes) -> bool:
+    try:
+        return isinstance(json.loads(tail), dict)
+    except ValueError:
+        return False
+
+
 def _verified(line: bytes, number: int, prev: str) -> Entry:
+    if line.endswith(b"\r"):
+        cause = "ends with a carriage return: an editor or git converted the line ends"
+        raise _broken(number, cause, "convert them back to LF, and keep git from it with `core.autocrlf=false`")
     try:
         fields = json.loads(line)
         entry = Entry(**{**fields, "decision": Decision(fields["decision"])})
@@ -223,8 +250,9 @@ def _verified(line: bytes, number: int, prev: str) -> Entry:
     return entry
 
 
-def _broken(number: int, what: str) -> LedgerError:
-    remedy = "restore the file from version control, then decide again"
+def _broken(
+    number: int, what: str, remedy: str = "restore the file from version control, then decide again"
+) -> LedgerError:
     return LedgerError(f"ledger.jsonl:{number}: {what}; {remedy}.", details={"line": number})
 
 

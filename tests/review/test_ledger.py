@@ -137,6 +137,56 @@ def test_a_line_torn_by_a_crash_is_reported_and_set_aside_by_the_next_decision(p
     assert path.with_name("ledger.jsonl.torn").read_bytes() == torn + b"\n"
 
 
+def test_a_last_line_that_lacks_only_its_newline_counts(path):
+    """An editor that strips the end of a file takes no decision back, and the next decision gets a line of its own."""
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    ledger = read_ledger(path)
+    assert (len(ledger.entries), ledger.torn) == (5, None)
+    assert ledger.state("record-4", ONE) is State.APPROVED
+    decide(path, "next-record")
+    assert path.read_bytes().startswith(whole)
+    assert [entry.slug for entry in read_ledger(path).entries][-2:] == ["record-4", "next-record"]
+    assert not path.with_name("ledger.jsonl.torn").exists()
+
+
+def test_a_single_line_without_its_newline_counts(tmp_path):
+    """The first decision is no exception."""
+    path = tmp_path / "ledger.jsonl"
+    decide(path, "only-record")
+    path.write_bytes(path.read_bytes()[:-1])
+    decide(path, "next-record")
+    assert [entry.slug for entry in read_ledger(path).entries] == ["only-record", "next-record"]
+
+
+def test_an_edited_last_line_is_refused_also_without_its_newline(path):
+    """It is whole, so no crash explains it."""
+    path.write_bytes(path.read_bytes()[:-1].replace(b"record-4", b"record-9"))
+    with pytest.raises(LedgerError, match="was edited") as refused:
+        read_ledger(path)
+    assert refused.value.details["line"] == 5
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_converted_line_ends_are_refused_and_the_remedy_names_them(path, ended):
+    """Nothing was decided otherwise, so restoring and deciding again would be the wrong advice."""
+    converted = path.read_bytes().replace(b"\n", b"\r\n")
+    path.write_bytes(converted if ended else converted[:-2])
+    with pytest.raises(LedgerError, match=r"carriage return.*convert them back to LF") as refused:
+        read_ledger(path)
+    assert refused.value.details["line"] == 1
+
+
+def test_a_folder_in_the_place_of_the_ledger_is_refused(tmp_path):
+    """By reading and by deciding, as a fault of the ledger."""
+    path = tmp_path / "ledger.jsonl"
+    path.mkdir()
+    with pytest.raises(LedgerError, match=r"ledger\.jsonl cannot be opened: Is a directory"):
+        read_ledger(path)
+    with pytest.raises(LedgerError, match=r"ledger\.jsonl cannot be opened: Is a directory"):
+        decide(path, "a-record")
+
+
 def test_decisions_of_several_owners_at_once_are_all_kept(tmp_path):
     """They wait for each other: one chain, nothing torn, nothing lost."""
     path = tmp_path / "ledger.jsonl"
