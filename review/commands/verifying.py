@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import click
 
 from app.recordfile import RecordFile
+from app.settings import Settings
 from app.transports.cli.printing import (
     EXIT_REFUSED,
     EXIT_UNREACHABLE,
@@ -18,7 +20,7 @@ from app.transports.cli.printing import (
     reports_errors,
 )
 from review.bench import Shelf, open_shelf
-from review.screen import progress_bar, records_of, today
+from review.screen import progress_bar, settings_of, today
 from review.verifications import append_results
 from review.verify.execution import Outcome, Result, run_checks
 
@@ -37,7 +39,8 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
 
     Exit code 1 when a check failed, 3 when none failed but one could not be run here.
     """
-    records = records_of(context)
+    settings = settings_of(context)
+    records = settings.records
     files = _with_checks(open_shelf(records), slugs)
     with progress_bar("running checks") as bar:
         seen = Counter[str]()
@@ -46,7 +49,7 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
             seen["done"] += 1
             bar(seen["done"], total)
 
-        results = run_checks(files, jobs=jobs, done=tell)
+        results = run_checks(files, private=_private(settings), jobs=jobs, done=tell)
     if not no_record:
         append_results(records / "verifications.jsonl", results, today())
     _print_json(results) if as_json else _print(results)
@@ -55,6 +58,11 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
         raise SystemExit(EXIT_REFUSED)
     if Outcome.UNAVAILABLE in outcomes:
         raise SystemExit(EXIT_UNREACHABLE)
+
+
+def _private(settings: Settings) -> list[Path]:
+    """Return what no check may see: database, logs, pepper and records."""
+    return [settings.home, settings.records, *([settings.pepper_file] if settings.pepper_file else [])]
 
 
 def _with_checks(shelf: Shelf, slugs: tuple[str, ...]) -> list[RecordFile]:
@@ -78,7 +86,9 @@ def _print(results: list[Result]) -> None:
     click.echo(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in Outcome))
     if any(result.walls and not {"network", "files"} <= result.walls for result in results):
         click.echo(
-            "note: this system permits no namespaces: the checks could reach the network and read your files", err=True
+            "note: not all walls stood (no namespaces or CHATCTX_HOME or CHATCTX_RECORDS is a folder of the system):"
+            " the checks could reach the network or read your files",
+            err=True,
         )
 
 

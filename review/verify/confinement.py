@@ -3,9 +3,9 @@
 What holds everywhere: a temporary folder of its own as working folder and home, an environment made from nothing,
 limits on processor time, memory, processes and file size, a wall-clock limit after which it and its children are
 killed, and an unprivileged user when the caller is root. On Linux, where namespaces are permitted, moreover: no
-network but its own loopback, a read-only file system in which home and temporary folders are covered, and no sight
-of other processes. Where they are not permitted (and on macOS) the program can reach the network and read what its
-user can read.
+network but its own loopback, a read-only file system in which home and temporary folders, sockets, terminals and what
+the caller names as private are covered, a working folder of limited size, and no sight of other processes. Where they
+are not permitted (and on macOS) the program can reach the network, read what its user can read and fill the disk.
 """
 
 from __future__ import annotations
@@ -13,25 +13,36 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
-
-from review.verify.launch import NOT_STARTED
 
 WALL_SECONDS = 20
 _OUTPUT_BYTES = 65_536
 _MEBIBYTE = 1024 * 1024
 # Users that exist nowhere: each run gets one, so that its limit on processes counts only its own.
 _FIRST_UID, _UIDS = 61_000, 4_000
-_COVERED = ("/tmp", "/var/tmp", "/dev/shm", "/root", "/home")  # noqa: S108 - covered, not used
+# In the last two lie sockets and terminals, which can be written to in a read-only file system.
+_COVERED = ("/tmp", "/var/tmp", "/dev/shm", "/root", "/home", "/run", "/var/run", "/dev/pts")  # noqa: S108 - not used
+# Programs need what is in these, or in the whole of them: only a file or folder inside can be covered.
+_SYSTEM = frozenset(("/", "/boot", "/etc", "/lib32", "/libx32", "/nix", "/opt", "/srv", "/var", "/var/lib"))
+_SYSTEM_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/dev", "/proc", "/sys")
+_WORK_BYTES, _WORK_FILES = 128 * _MEBIBYTE, 16_384
+_LAUNCHER_FAILED = "its confinement could not be set up"
+# Whole escape sequences, so that no remains of them are shown: CSI, then OSC and the like, then two characters.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[P\]X^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Program:
     Attributes:
         files: content of each file put into the working folder before the start.
         keep: folders that stay visible, for reading, though a folder above them is covered.
+        private: folders that must not be seen, and files: with them the folder they lie in, unless it is the system's.
         data_limited: count only memory that is written to; for runtimes that reserve far more than they use.
         needs_account: the unprivileged user must exist in the system's list of users; PostgreSQL looks itself up.
     """
@@ -49,6 +61,7 @@ class Program:
     files: Mapping[str, bytes]
     env: Mapping[str, str] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
+    private: tuple[Path, ...] = ()
     data_limited: bool = False
     needs_account: bool = False
 
@@ -59,18 +72,15 @@ class Ended:
 
     Attributes:
         code: exit status, 128 + n after signal n; None when it was killed for its time.
-        output: what it wrote to stdout and stderr, the last part when it was much.
-        confined: which walls stood: `namespaces`, `files`, `network`, `user`.
+        output: what it wrote to stdout and stderr, the last part when it was much, without what a terminal obeys.
+        confined: which walls stood: `namespaces`, `files`, `disk`, `network`, `user`.
+        not_started: why the program could not be started at all, empty when it was.
     """
 
     code: int | None
     output: str
     confined: frozenset[str]
-
-    @property
-    def not_started(self) -> bool:
-        """Whether the program could not be started at all."""
-        return NOT_STARTED in self.output
+    not_started: str = ""
 
     @property
     def timed_out(self) -> bool:
@@ -97,8 +107,8 @@ def run_confined(program: Program, *, seconds: float = WALL_SECONDS, namespaces:
         finally:
             os.close(write_end)
         with os.fdopen(read_end, "rb") as report:
-            confined = _report(report)
-        return Ended(code, _tail(output), confined)
+            confined, not_started = _report(report)
+        return Ended(code, _tail(output), confined, "" if code is None else not_started)
 
 
 @contextmanager
@@ -123,10 +133,9 @@ def _unprivileged(program: Program) -> int:
 
 
 def _spec(program: Program, work: str, uid: int | None, report: int, *, namespaces: bool) -> dict[str, object]:
-    home = str(Path.home().resolve())
-    places = dict.fromkeys((*_COVERED, home))
-    cover = [place for place in places if place != "/" and Path(place).is_dir() and not Path(place).is_symlink()]
     keep = [str(Path(place).resolve()) for place in program.keep if Path(place).is_dir()]
+    private = [_coverable(path) for path in program.private]
+    places = [*(os.path.realpath(place) for place in _COVERED), _coverable(_home()), *private]
     env = {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
@@ -141,15 +150,48 @@ def _spec(program: Program, work: str, uid: int | None, report: int, *, namespac
         "work": work,
         "uid": uid,
         "keep": list(dict.fromkeys(keep)),
-        "cover": _outermost(cover),
+        "cover": _needed_covers((place for place in places if place and Path(place).exists()), keep),
+        "coverable": all(place is not None for place in private),
+        "work_bytes": _WORK_BYTES,
+        "work_files": _WORK_FILES,
         "limits": _limits(program, private_user=uid is not None),
         "namespaces": namespaces,
         "report": report,
     }
 
 
-def _outermost(folders: Sequence[str]) -> list[str]:
-    return [one for one in folders if not any(one.startswith(other + "/") for other in folders)]
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        # A user that is in no list has none.
+        return Path("/")
+
+
+def _coverable(path: Path) -> str | None:
+    """Return what to cover so that a path is not seen: empty when nobody sees it, None for a folder of the system."""
+    real = os.path.realpath(path)
+    # Not `Path.is_dir`: what the caller may not look at is not there for the program either.
+    if os.path.isdir(real):  # noqa: PTH112
+        return None if _is_the_systems(real) else real
+    if not os.path.isfile(real):  # noqa: PTH113
+        return ""
+    folder = str(Path(real).parent)
+    return real if _is_the_systems(folder) else folder
+
+
+def _is_the_systems(folder: str) -> bool:
+    return folder in _SYSTEM or any(f"{folder}/".startswith(f"{tree}/") for tree in _SYSTEM_TREES)
+
+
+def _needed_covers(places: Iterable[str], keep: Iterable[str]) -> list[str]:
+    """Leave out what another cover hides already, unless a folder between the two is shown again."""
+    needed: list[str] = []
+    for one in sorted(set(places), key=len):
+        above = [other for other in needed if one.startswith(f"{other}/")]
+        if not above or any(f"{one}/".startswith(f"{shown}/") and shown.startswith(f"{above[-1]}/") for shown in keep):
+            needed.append(one)
+    return needed
 
 
 def _limits(program: Program, *, private_user: bool) -> dict[str, int]:
@@ -181,15 +223,22 @@ def _run(argv: list[str], output: IO[bytes], report: int, seconds: float) -> int
         process.wait()
 
 
-def _report(pipe: IO[bytes]) -> frozenset[str]:
-    try:
-        walls = json.loads(pipe.read() or b"{}")
-    except ValueError:
-        return frozenset()
-    return frozenset(name for name, stands in walls.items() if stands)
+def _report(pipe: IO[bytes]) -> tuple[frozenset[str], str]:
+    """Return the walls that stood, and why the program could not be started."""
+    walls, *reasons = [json.loads(line) for line in pipe] or [None]
+    if walls is None:
+        return frozenset(), _LAUNCHER_FAILED
+    problem = f"the program cannot be started as the user it would run as: {reasons[0]}" if reasons else ""
+    return frozenset(name for name, stands in walls.items() if stands), problem
 
 
 def _tail(output: IO[bytes]) -> str:
     size = output.seek(0, os.SEEK_END)
     output.seek(max(0, size - _OUTPUT_BYTES))
-    return output.read().decode("utf-8", "replace")
+    return _plain(output.read().decode("utf-8", "replace"))
+
+
+def _plain(text: str) -> str:
+    """Return text without what a terminal obeys or does not show: escape sequences, control and format characters."""
+    visible = _ESCAPES.sub("", text)
+    return "".join(char for char in visible if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf"))

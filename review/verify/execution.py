@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import metadata
+from pathlib import Path
 
 from app.errors import ClusterError
 from app.record import Check, Record, Runner
@@ -62,14 +63,19 @@ class _Job:
 
 
 def run_checks(
-    files: Iterable[RecordFile], *, jobs: int = 1, done: Callable[[Result, int], None] = _silence
+    files: Iterable[RecordFile],
+    *,
+    private: Iterable[Path],
+    jobs: int = 1,
+    done: Callable[[Result, int], None] = _silence,
 ) -> list[Result]:
     """Run every check of the given records, several at a time; results are in the order of records, checks and tools.
 
     Args:
+        private: folders and files that no check may see.
         done: told of each result as it comes, with the number there will be.
     """
-    work = _plan(files)
+    work = _plan(files, tuple(private))
 
     def perform(job: _Job) -> Result:
         result = _run(job)
@@ -80,13 +86,13 @@ def run_checks(
         return list(pool.map(perform, work))
 
 
-def _plan(files: Iterable[RecordFile]) -> list[_Job]:
+def _plan(files: Iterable[RecordFile], private: tuple[Path, ...]) -> list[_Job]:
     tools: dict[Runner, Sequence[Tool | Missing]] = {}
     jobs = []
     for file in files:
         for check in file.record.checks:
             if check.runner not in tools:
-                tools[check.runner] = tools_for(check.runner)
+                tools[check.runner] = tools_for(check.runner, private)
             planned = [_Job(file, check, tool) for tool in tools[check.runner]]
             # Of several PostgreSQLs, one that the record does not speak of says nothing about it.
             jobs += [job for job in planned if not _needed_version(job)] or planned
@@ -144,7 +150,7 @@ def _wrong_problem(check: Check, ended: Ended) -> str:
 
 def _judged(job: _Job, ended: Ended, problem: str, *, needed: str) -> Result:
     if ended.not_started:
-        return _result(job, Outcome.UNAVAILABLE, reason=ended.output.strip(), walls=ended.confined)
+        return _result(job, Outcome.UNAVAILABLE, reason=ended.not_started, walls=ended.confined)
     if not problem:
         return _result(job, Outcome.PASSED, walls=ended.confined)
     if needed:

@@ -3,9 +3,12 @@ only.
 
 It is a separate process so that namespaces, limits and the change of user never touch the caller, which may have
 threads. On Linux it takes what the system permits: own mount, network, process and IPC namespaces (as an ordinary
-user inside a user namespace), a read-only view of the file system with temporary and home folders covered, a
-loopback interface and nothing else. Whatever is not permitted is left out and said on the report descriptor; limits
-and the change of user always hold.
+user inside a user namespace), a read-only view of the file system with everything private covered, a working folder
+in memory that cannot grow without end, a loopback interface and nothing else. Limits and the change of user always
+hold.
+
+Which walls stand, and in a second line why the program could not be started, is said on a descriptor that the program
+never has, so that it cannot say so itself.
 """
 
 from __future__ import annotations
@@ -23,8 +26,6 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-NOT_STARTED = "launch: the program cannot be started as the unprivileged user"
-
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 _NAMESPACES = _CLONE_NEWNS | _CLONE_NEWUTS | _CLONE_NEWIPC | _CLONE_NEWPID | _CLONE_NEWNET
@@ -34,28 +35,33 @@ _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 # Shared memory is asked for at this path alone, by PostgreSQL and by Python's multiprocessing.
 _WRITABLE_COVERS = ("/dev/shm",)  # noqa: S108 - an empty one of the program's own
+_SHARED_MEMORY = "mode=1777,size=64m,nr_inodes=4k"
+_EMPTY = "mode=0755,size=1m"
 
 
 def main() -> NoReturn:
     """Confine this process as the spec says and become its program."""
     spec = json.loads(sys.argv[1])
-    report = {"namespaces": False, "files": False, "network": False, "user": False}
+    report = dict.fromkeys(("namespaces", "files", "disk", "network", "user"), False)
+    # The folders around what stays visible must be passable, whatever the caller's mask.
+    os.umask(0o022)
     if sys.platform == "linux" and spec["namespaces"]:
         report["namespaces"] = _enter_namespaces()
     if report["namespaces"]:
         _become_init_of_a_child()
-        report["files"] = _cover_files(spec)
+        report |= _cover_files(spec)
         report["network"] = _raise_loopback()
         _wait_for_a_child()
     _limit(spec["limits"])
     report["user"] = _drop_user(spec["uid"])
-    os.write(spec["report"], json.dumps(report).encode())
-    os.close(spec["report"])
-    os.chdir(spec["work"])
+    fcntl.fcntl(spec["report"], fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+    os.write(spec["report"], json.dumps(report).encode() + b"\n")
     try:
+        os.chdir(spec["work"])
         os.execve(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606 - the point of this program
     except OSError as error:
-        sys.exit(f"{NOT_STARTED}: {error.strerror}")
+        os.write(spec["report"], json.dumps(error.strerror).encode() + b"\n")
+        sys.exit(1)
 
 
 def _libc() -> Any:
@@ -101,28 +107,55 @@ def _follow(child: int) -> None:
             os._exit(code if code >= 0 else 128 - code)
 
 
-def _cover_files(spec: dict[str, Any]) -> bool:
-    libc = _libc()
-    if libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None) != 0:
-        return False
-    places = [*spec["keep"], spec["work"]]
+def _cover_files(spec: dict[str, Any]) -> dict[str, bool]:
+    if _libc().mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None) != 0:
+        return {}
+    work = spec["work"]
+    places = sorted([*spec["keep"], work], key=len)
     opened = {place: os.open(place, os.O_PATH) for place in places}
     whole = _set_read_only("/", on=True, recursive=True)
-    for cover in spec["cover"]:
-        mode = b"mode=1777,size=64m" if "tmp" in cover or "shm" in cover else b"mode=0755,size=1m"
-        whole &= libc.mount(b"tmpfs", cover.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, mode) == 0
+    # From the outside in: what is private in a folder that stays visible is covered after that folder is shown again.
+    for cover in sorted(spec["cover"], key=len):
+        whole &= _cover(cover)
         for place in places:
             if place.startswith(cover + "/"):
                 whole &= _bind(opened[place], place)
         # The cover belongs to whoever mounted it, so its mode would not keep that user from writing into it.
         if cover not in _WRITABLE_COVERS:
             whole &= _set_read_only(cover, on=True, recursive=False)
-    whole &= _unlock_work(opened[spec["work"]], spec["work"])
+    bounded = _bounded_work(opened[work], spec)
+    whole &= bounded or _unlock_work(opened[work], work)
     # Without this the processes outside would be seen; not permitted inside some containers.
-    libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV, None)
+    _libc().mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV, None)
     for descriptor in opened.values():
         os.close(descriptor)
-    return bool(whole)
+    return {"files": whole and spec["coverable"], "disk": bounded}
+
+
+def _cover(place: str) -> bool:
+    """Put an empty folder, or an empty file, in the place of another."""
+    if Path(place).is_dir():
+        return _mount_memory(place, _SHARED_MEMORY if place in _WRITABLE_COVERS else _EMPTY)
+    return bool(_libc().mount(b"/dev/null", place.encode(), None, _MS_BIND, None) == 0)
+
+
+def _mount_memory(place: str, options: str) -> bool:
+    flags = _MS_NOSUID | _MS_NODEV
+    return bool(_libc().mount(b"tmpfs", place.encode(), b"tmpfs", flags, options.encode()) == 0)
+
+
+def _bounded_work(descriptor: int, spec: dict[str, Any]) -> bool:
+    """Let the working folder be one in memory, of a limited size, with the same files."""
+    work, uid = Path(spec["work"]), spec["uid"]
+    owner = "" if uid is None else f",uid={uid},gid={uid}"
+    if not _mount_memory(str(work), f"mode=0700,size={spec['work_bytes']},nr_inodes={spec['work_files']}{owner}"):
+        return False
+    for file in Path(f"/proc/self/fd/{descriptor}").iterdir():
+        copy = work / file.name
+        copy.write_bytes(file.read_bytes())
+        if uid is not None:
+            os.chown(copy, uid, uid)
+    return True
 
 
 def _bind(descriptor: int, place: str) -> bool:

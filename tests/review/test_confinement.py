@@ -14,13 +14,13 @@ import pytest
 from review.verify.confinement import Ended, Program, run_confined
 
 ROOT = Path(__file__).parents[2]
+PASSWD = Path("/etc/passwd")
 
 
-def python(code: str, *, seconds: float = 20, namespaces: bool = True) -> Ended:
-    """Run Python code in confinement."""
-    program = Program(
-        (sys.executable, "-I", "check.py"), {"check.py": code.encode()}, keep=(sys.prefix, sys.base_prefix)
-    )
+def python(code: str, *, seconds: float = 20, namespaces: bool = True, private: tuple[Path, ...] = ()) -> Ended:
+    """Run Python code in confinement; where something is private, the project around it is not."""
+    keep = (sys.prefix, sys.base_prefix, *([str(ROOT)] if private else []))
+    program = Program((sys.executable, "-I", "check.py"), {"check.py": code.encode()}, keep=keep, private=private)
     return run_confined(program, seconds=seconds, namespaces=namespaces)
 
 
@@ -36,6 +36,31 @@ def test_output_and_exit_status_come_back():
     ended = python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert (ended.code, sorted(ended.output.split())) == (3, ["err", "out"])
     assert python("import os; os.kill(os.getpid(), 15)").code == 143
+
+
+def test_what_a_terminal_obeys_is_not_in_the_output():
+    """Colours, titles, cursor moves, bells and reversed text; new lines and tabs stay."""
+    said = "\x1b[31mred\x1b[0m\x1b]0;title\x07 \x9b2J\x9d0;t\x9c\x1bPq\x1b\\\x1bc\x00\x07\x7f\x85\r\u202e\ta\n"
+    said += "\x1b]0;open\nb\x1b"
+    assert python(f"import sys\nsys.stdout.buffer.write({said.encode()!r})").output == "red \ta\n\nb"
+
+
+def test_a_program_that_cannot_be_started_is_told_from_one_that_says_so():
+    """What it writes, and to whichever descriptor, is not believed."""
+    lie = (
+        "import os, sys\n"
+        "print('launch: the program cannot be started as the unprivileged user')\n"
+        "for descriptor in range(256):\n"
+        "    try:\n"
+        "        os.write(descriptor, b'\\n\"no such thing\"\\n')\n"
+        "    except OSError:\n"
+        "        pass\n"
+        "sys.exit(1)\n"
+    )
+    lied = python(lie)
+    assert (lied.code, lied.not_started) == (1, "")
+    missing = run_confined(Program(("/not/there",), {}))
+    assert (missing.not_started.rpartition(": ")[2], missing.output) == ("No such file or directory", "")
 
 
 def test_the_working_folder_is_its_home_and_is_gone_afterwards():
@@ -148,6 +173,60 @@ def test_files_outside_cannot_be_written_and_homes_cannot_be_read(tmp_path):
 
 
 @pytest.mark.usefixtures("walled")
+def test_what_is_private_is_not_seen_wherever_it_lies():
+    """A folder as it is named, a file with all that lies beside it, though the project around them stays visible."""
+    files = [str(ROOT / name) for name in ("README.md", "tests/conftest.py", "docs/gates.md", "docs/proofs.md")]
+    code = f"import os\nprint(*map(os.path.exists, {files!r}))"
+    ended = python(code, private=(ROOT / "tests", ROOT / "docs" / "gates.md", ROOT / "not-there"))
+    assert ended.output.split() == ["True", "False", "False", "False"]
+    assert "files" in ended.confined
+
+
+@pytest.mark.usefixtures("walled")
+def test_a_private_file_in_a_folder_of_the_system_is_covered_alone():
+    """Programs need the rest of that folder."""
+    ended = python("import os\nprint(open('/etc/passwd').read(), len(os.listdir('/etc')) > 1)", private=(PASSWD,))
+    assert ended.output.split() == ["True"]
+    assert "files" in ended.confined
+
+
+@pytest.mark.usefixtures("walled")
+@pytest.mark.parametrize("folder", ["/", "/etc", "/usr/lib"])
+def test_where_a_private_folder_is_the_systems_files_are_not_said_to_be_walled(folder):
+    """It cannot be covered, since programs need it."""
+    ended = python("pass", private=(Path(folder),))
+    assert ended.code == 0
+    assert "files" not in ended.confined
+
+
+@pytest.mark.usefixtures("walled")
+def test_sockets_and_terminals_of_others_are_not_there():
+    """A read-only file system does not keep anyone from writing to those."""
+    assert python("import os\nprint(os.listdir('/run'), os.listdir('/dev/pts'))").output == "[] []\n"
+
+
+@pytest.mark.usefixtures("walled")
+@pytest.mark.parametrize(
+    ("content", "most"), [("bytes(1 << 20)", 128), ("b''", 16_384)], ids=["by size", "by number of files"]
+)
+def test_what_it_writes_has_an_end(content, most):
+    """All files together, not only each."""
+    code = (
+        "import errno, itertools, pathlib\n"
+        "try:\n"
+        "    for n in itertools.count():\n"
+        f"        pathlib.Path(str(n)).write_bytes({content})\n"
+        "except OSError as error:\n"
+        "    print(errno.errorcode[error.errno], n)\n"
+    )
+    ended = python(code)
+    assert "disk" in ended.confined
+    error, count = ended.output.split()
+    assert error == "ENOSPC"
+    assert most * 0.9 < int(count) <= most
+
+
+@pytest.mark.usefixtures("walled")
 def test_only_its_own_folder_takes_files():
     """Not the empty folders that cover those of others, and not the ones around what stays visible in them."""
     covered = {"/tmp", "/var/tmp", "/home"}  # noqa: S108 - to see that nothing can be written there
@@ -180,18 +259,23 @@ def test_processes_outside_are_not_seen():
 )
 @pytest.mark.usefixtures("walled")
 def test_an_ordinary_user_has_the_same_walls_where_user_namespaces_are_permitted(tmp_path):
-    """Root's own tests must not be the only proof."""
+    """Root's own tests must not be the only proof, and root's private files are closed to others anyway."""
+    code = f"import os\nprint(len(os.listdir({str(ROOT / 'tests')!r})) + os.stat('/etc/passwd').st_size)"
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from review.verify.confinement import Program, run_confined\n"
-        "ended = run_confined(Program(('/usr/bin/python3', '-I', 'a.py'), {'a.py': b'print(1)'}))\n"
-        "print(ended.code, *sorted(ended.confined))\n"
+        "from pathlib import Path\n"
+        f"code = {code.encode()!r}\n"
+        f"program = Program(('/usr/bin/python3', '-I', 'a.py'), {{'a.py': code}}, keep=({str(ROOT)!r},),\n"
+        f"    private=(Path({str(ROOT / 'tests')!r}), Path('/etc/passwd')))\n"
+        "ended = run_confined(program)\n"
+        "print(ended.code, ended.output.strip(), *sorted(ended.confined))\n"
     )
     command = ["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups", "/usr/bin/python3", "-c", program]
     done = subprocess.run(command, env={"HOME": "/"}, cwd="/", capture_output=True, text=True, check=False)
     if "namespaces" not in done.stdout:
         pytest.skip(f"no user namespaces here: {done.stdout}{done.stderr}")
-    assert done.stdout.split() == ["0", "files", "namespaces", "network", "user"]
+    assert done.stdout.split() == ["0", "0", "disk", "files", "namespaces", "network", "user"]
 
 
 def test_without_namespaces_the_rest_still_holds():

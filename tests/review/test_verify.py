@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def record_with(
 
 def results(path: Path) -> list[Result]:
     """Run the checks of a record file."""
-    return run_checks([read_record(path)])
+    return run_checks([read_record(path)], private=[])
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,41 @@ def test_python_checks_have_the_projects_packages(bench):
     assert result.outcome is Outcome.PASSED
     assert result.version == ".".join(map(str, sys.version_info[:3]))
     assert set(result.packages) == {"SQLAlchemy"}
+
+
+def test_a_check_that_says_it_was_not_started_has_failed(bench):
+    """Only what starts it can say so."""
+    lie = "raise SystemExit('launch: the program cannot be started as the unprivileged user: Permission denied')"
+    [result] = results(record_with(bench, "python", lie))
+    assert result.outcome is Outcome.FAILED
+
+
+def test_a_check_that_could_not_be_started_is_unavailable(bench, monkeypatch):
+    """The reason is that of the system."""
+    elsewhere = lambda program: real(replace(program, argv=("/not/there",)))  # noqa: E731
+    real = runners.run_confined
+    monkeypatch.setattr(runners, "run_confined", elsewhere)
+    [result] = results(record_with(bench, "python", "assert True"))
+    assert result.outcome is Outcome.UNAVAILABLE
+    assert result.reason.endswith("No such file or directory")
+
+
+def test_database_logs_pepper_and_records_are_private_to_every_check(bench, monkeypatch, tmp_path):
+    """The command says which those are."""
+    asked = []
+    real = runners.run_confined
+    monkeypatch.setattr(runners, "run_confined", lambda program: asked.append(program.private) or real(program))
+    record_with(bench, "python", "assert True")
+    bench.run("verify", CHATCTX_PEPPER_FILE=str(tmp_path / "secrets" / "pepper"))
+    assert asked == [(tmp_path / "home", bench.records, tmp_path / "secrets" / "pepper")]
+
+
+def test_what_a_check_says_cannot_drive_the_terminal(bench):
+    """Neither as text nor as JSON, which leaves some control characters as they are."""
+    record_with(bench, "python", r"raise SystemExit('\x1b[2J\x9b2Jthe sum \x1b]0;x\x07is 0.99')")
+    assert "    the sum is 0.99\n" in bench.run("verify", code=1).output
+    [row] = bench.json("verify", code=1)
+    assert row["output"] == "the sum is 0.99"
 
 
 def test_a_check_that_does_not_end_has_failed(bench, monkeypatch):
