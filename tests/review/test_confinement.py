@@ -227,6 +227,15 @@ def test_what_it_writes_has_an_end(content, most):
 
 
 @pytest.mark.usefixtures("walled")
+def test_a_program_whose_files_do_not_fit_was_not_started(monkeypatch):
+    """Where the confinement cannot be set up nothing is run, and nothing said about the program."""
+    monkeypatch.setattr("review.verify.confinement._WORK_BYTES", 4096)
+    ended = python("print('started')" + "\n" * 10_000)
+    assert ended.not_started == "its confinement could not be set up"
+    assert "started" not in ended.output.split()
+
+
+@pytest.mark.usefixtures("walled")
 def test_only_its_own_folder_takes_files():
     """Not the empty folders that cover those of others, and not the ones around what stays visible in them."""
     covered = {"/tmp", "/var/tmp", "/home"}  # noqa: S108 - to see that nothing can be written there
