@@ -154,7 +154,7 @@ class Access:
     def _unauthorized(self) -> Unauthorized:
         """Return the one refusal for every credential that is not valid, whatever is wrong with it."""
         guest = ", or no credentials to call as a guest" if self._settings.guest_access else ""
-        return Unauthorized(f"The API key is malformed, unknown or revoked. {_SEND_A_KEY}{guest}.")
+        return Unauthorized(f"The API key is missing, malformed or revoked. {_SEND_A_KEY}{guest}.")
 
     def _matches(self, key: ApiKey, row: KeyRow | None) -> bool:
         known = row is not None and row.pepper_id in self._peppers.peppers

@@ -25,7 +25,7 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.inbound import InboundLadderRejection, classify_inbound_request, unsupported_protocol_version_rejection
 from mcp.shared.message import MessageMetadata, ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types.jsonrpc import INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from app.contract import SERVER_NAME, SERVER_TITLE, SERVER_VERSION, Request
@@ -177,7 +177,9 @@ def dialect_of(message: Message, headers: Mapping[str, str]) -> Dialect:
         return Dialect(LATEST_HANDSHAKE_VERSION, modern=False)
     if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
         return Dialect(version or _UNSAID_VERSION, modern=False)
-    unsupported = unsupported_protocol_version_rejection(version if _is_plain(version) else "unknown")
+    # Who may shake hands is told those versions too. Above, a message that needs no handshake is told what discovery
+    # lists: the protocol's own tests want the two to be the same.
+    unsupported = unsupported_protocol_version_rejection(version, SERVED_VERSIONS)
     if unsupported is not None:
         raise _refusal(unsupported)
     return _modern(message, headers) if message.kind is Kind.REQUEST else Dialect(version, modern=True)
@@ -199,10 +201,8 @@ def _has_modern_envelope(message: Message) -> bool:
 
 def _refusal(rejection: InboundLadderRejection) -> ProtocolRefusal:
     data = rejection.data
-    if rejection.code == UNSUPPORTED_PROTOCOL_VERSION and isinstance(data, dict):
-        requested = data.get("requested")
-        # The SDK names only those without a handshake.
-        data = {"supported": SERVED_VERSIONS, "requested": requested if _is_plain(requested) else "unknown"}
+    if isinstance(data, dict) and not _is_plain(data.get("requested")):
+        data = {**data, "requested": "unknown"}
     return ProtocolRefusal(rejection.code, rejection.message, data)
 
 

@@ -142,13 +142,14 @@ def test_a_message_without_its_envelope_is_told_what_is_missing(edge, missing):
 
 @pytest.mark.parametrize("version", ["2099-01-01", "1999-01-01", "v999.0.0"])
 def test_an_unknown_version_is_told_which_are_known(edge, version):
+    """With the envelope of the protocol without a handshake: what discovery lists. Otherwise: all."""
     meta = {**META, "io.modelcontextprotocol/protocolVersion": version}
-    for body in (message("tools/list", {"_meta": meta}), message("tools/list")):
+    served = [MODERN, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+    for body, known in ((message("tools/list", {"_meta": meta}), [MODERN]), (message("tools/list"), served)):
         response = post(edge.endpoint, body, mcp_protocol_version=version, mcp_method="tools/list")
         assert response.status_code == 400
         assert answer(response)["error"]["code"] == -32022
-        served = [MODERN, *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
-        assert answer(response)["error"]["data"] == {"supported": served, "requested": version}
+        assert answer(response)["error"]["data"] == {"supported": known, "requested": version}
 
 
 def test_a_version_that_is_a_text_does_not_come_back(edge):
