@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
@@ -17,6 +18,8 @@ _KINDS = {
     "Zl": "line separator",
     "Zp": "paragraph separator",
 }
+# Letters of another script that make an example of a name no longer an example.
+_PASSAGE = 12
 _WORD = re.compile(r"[^\W\d_]+(?:[\w.-]*[^\W\d_])?")
 _STACKED_MARKS = re.compile(
     r"(?:(?![\u0900-\u0dff\u0e00-\u0eff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]){3,}"
@@ -46,6 +49,14 @@ def confusable_words(text: str) -> Iterator[str]:
             yield f"{word!a} is {' and '.join(sorted(scripts))} drawn like Latin"
         elif _is_dressed_up(word):
             yield f"{word!a} is plain Latin in disguise"
+
+
+def unread_script(text: str) -> str | None:
+    """Return the script of a passage that is long enough to say something and that no pattern here reads."""
+    found = Counter(_script(letter) for letter in text if letter > "\u036f" and letter.isalpha())
+    for script in ("LATIN", "GREEK", "MATHEMATICAL", ""):
+        del found[script]
+    return found.most_common(1)[0][0] if found.total() >= _PASSAGE else None
 
 
 def _kind(character: str) -> str | None:

@@ -13,8 +13,12 @@ _SHORTENER_LIST = """
 """
 _SHORTENERS = frozenset(_SHORTENER_LIST.split())
 URL = re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'`)\]]+", re.IGNORECASE)
-_ACTIVE_SCHEME = re.compile(r"(?<![\w-])(?:javascript:\S|vbscript:\S|data:[\w.+-]+/[\w.+-]+[;,])\S{0,40}", re.IGNORECASE)
-_OTHER_SCHEME = re.compile(r"(?<![\w.+-])[a-z][a-z0-9.+-]{1,20}://\S+|(?<![\w:/])//[a-z0-9-]+(?:\.[a-z0-9-]+)+\S*", re.IGNORECASE)
+_ACTIVE_SCHEME = re.compile(
+    r"(?<![\w-])(?:javascript:\S|vbscript:\S|data:[\w.+-]+/[\w.+-]+[;,])\S{0,40}", re.IGNORECASE
+)
+_OTHER_SCHEME = re.compile(
+    r"(?<![\w.+-])[a-z][a-z0-9.+-]{1,20}://\S+|(?<![\w:/])//[a-z0-9-]+(?:\.[a-z0-9-]+)+\S*", re.IGNORECASE
+)
 _MAIL = re.compile(r"(?<![\w.+-])(?:mailto:)?[\w.+-]+@(?:[a-z0-9-]+\.)+[a-z]{2,}\b", re.IGNORECASE)
 # Endings that people register names under; a file's or a library's (`.py`, `.js`, `.sh`) would be found everywhere.
 _ENDINGS = (
@@ -26,16 +30,19 @@ _BARE = re.compile(
     rf"(?<![\w@/.+-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_ENDINGS})(?::\d+)?/[\w?#%~.-]*", re.IGNORECASE
 )
 _VISITED = re.compile(
-    rf"\b(?:visit|browse|go to|head to|see|open|check out|follow|(?:download|get|fetch|install)(?: \w+){{0,4}} (?:from|at)|sign (?:up|in) at"
-    rf"|register at|log ?in at|docs? at|hosted (?:at|on)|mirror(?:ed)? (?:at|on))\s+"
+    r"\b(?:visit|browse|go to|head to|see|open|check out|follow|(?:download|get|fetch|install)(?: \w+){0,4} (?:from|at)"
+    r"|sign (?:up|in) at|register at|log ?in at|docs? at|hosted (?:at|on)|mirror(?:ed)? (?:at|on))\s+"
     rf"(?P<host>(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:{_ENDINGS})\b)(?!\()",
     re.IGNORECASE,
 )
 _NUMERIC = re.compile(r"(?<![\w.])(?P<host>\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?/(?!\d{1,3}\b)\S*")
-_DEFANGED_SCHEME = re.compile(r"\b(?:hxxps?|h\*\*ps?|htxps?|meows?|fxp)\s*(?::|\[:\])\s*(?:\[?/\]?){2}\S*", re.IGNORECASE)
+_DEFANGED_SCHEME = re.compile(
+    r"\b(?:hxxps?|h\*\*ps?|htxps?|meows?|fxp)\s*(?::|\[:\])\s*(?:\[?/\]?){2}\S*", re.IGNORECASE
+)
 _DEFANGED_HOST = re.compile(
-    rf"\b[a-z0-9-]+\s?(?:\[\s?(?:\.|dot)\s?\]|\(\s?(?:\.|dot)\s?\)|\{{\s?(?:\.|dot)\s?\}})\s?[a-z]{{2,}}"
-    rf"|\b[a-z0-9-]+ dot (?:com|org|net|io|dev|example|xyz|info)\b|\bhttps?\s?\[:\]|\bhttps?\s+(?:colon\s+)?slash\s+slash\b",
+    r"\b[a-z0-9-]+\s?(?:\[\s?(?:\.|dot)\s?\]|\(\s?(?:\.|dot)\s?\)|\{\s?(?:\.|dot)\s?\})\s?[a-z]{2,}"
+    r"|\b[a-z0-9-]+ dot (?:com|org|net|io|dev|example|xyz|info)\b|\bhttps?\s?\[:\]"
+    r"|\bhttps?\s+(?:colon\s+)?slash\s+slash\b",
     re.IGNORECASE,
 )
 _RESERVED = re.compile(r"(?:^|\.)(?:example|test|invalid|localhost|local|internal|example\.(?:com|org|net))$")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from app.record import Record
-from review.gates import Context, Finding, Gate, error, warning
-from review.hidden import confusable_words, hidden_characters
 from review.dangers import CREDENTIAL_PLACES, DESTRUCTIVE, MACHINE
+from review.gates import Context, Finding, Gate, error, warning
+from review.hidden import confusable_words, hidden_characters, unread_script
 from review.injection import ORDERS
 from review.links import URL, addresses_in_prose, defanged, is_placeholder, link_problems
 from review.prose import ServedText, all_texts, code_pieces, guidance_texts, without_code
@@ -43,12 +43,15 @@ def _unicode_findings(piece: ServedText) -> Iterator[Finding]:
         yield error(f"{piece.field}: {description}", "type the text again in plain characters", waivable=False)
     for description in confusable_words(piece.text):
         yield error(f"{piece.field}: {description}", "write the word in plain Latin letters", waivable=False)
+    script = unread_script(piece.text)
+    if script:
+        yield warning(f"{piece.field}: a passage in {script} letters, which no gate reads", "write it in English")
 
 
 def _trap_findings(piece: ServedText) -> Iterator[Finding]:
     spaced = spelled_apart(piece.text)
     if spaced:
-        yield error(f"{piece.field}: letters with gaps between them ({spaced!r})", "write words as words", waivable=False)
+        yield error(f"{piece.field}: letters with gaps ({spaced!r})", "write words as words", waivable=False)
     for trap, words in caught_in_disguise(piece.text, ORDERS):
         yield error(
             f"{piece.field}: {trap.name} ({words!r})",
@@ -76,7 +79,7 @@ def _markup_findings(piece: ServedText) -> Iterator[Finding]:
     hidden = defanged(prose, piece.text)
     if hidden:
         yield error(
-            f"{piece.field}: an address in disguise ({hidden!r})", "links belong in sources, as they are", waivable=False
+            f"{piece.field}: an address in disguise ({hidden!r})", "links belong in sources as they are", waivable=False
         )
 
 
