@@ -86,7 +86,7 @@ def _print(results: list[Result]) -> None:
     click.echo(", ".join(f"{counts[outcome.value]} {outcome.value}" for outcome in Outcome))
     if any(result.walls and not {"network", "files"} <= result.walls for result in results):
         click.echo(
-            "note: not all walls stood (no namespaces or CHATCTX_HOME or CHATCTX_RECORDS is a folder of the system):"
+            "note: not all walls stood (no namespaces, or CHATCTX_HOME or CHATCTX_RECORDS is a system folder):"
             " the checks could reach the network or read your files",
             err=True,
         )
