@@ -103,6 +103,8 @@ UNLISTED_INSTALL = trap(
     r"\b(?:npm|pnpm|yarn)\s+config\s+set\s+(?:\S*registry|strict-ssl)\b[^\n`]*?(?:https?://(?!"
     + _INDEXES
     + r")|false\b)",
+    r"\b(?:npm|pnpm|yarn|bun)\s+(?:install|i|add)\s+(?:-\S+\s+)*[a-z0-9-]+/[\w.-]+|\bpoetry\s+source\s+add\b",
+    r"\bGOPROXY=[\"']?https?://(?!proxy\.golang\.org)",
     r"\bcargo\s+(?:install|add)\b[^\n`]*?--(?:git|index|registry)\b",
     r"\bgem\s+(?:install|sources?)\b[^\n`]*?(?:--source|--add|-s|-a)[\s=]+[\"']?(?:https?://)?+(?!"
     + _INDEXES
@@ -130,6 +132,7 @@ ENCODED = trap(
     r"|unhexlify|decodebytes|codecs\.decode|rot_?13|zlib\.decompress|fromCharCode|Buffer\.from)",
     r"(?:\$\(|`|<\()\s*(?:echo|printf)\s[^\n)]*\|\s*(?:base64|base32|xxd|rev|tr|openssl)\b[^\n]*(?:-d|-D|--decode"
     r"|-r|rev|tr)",
+    r"\bcertutil\b[^\n]*-decode\b|\beval\b[^\n]{0,80}\.pack\(",
     r"\|\s*(?:rev|tr\s+\S+\s+\S+)\s*" + _PIPE_TO_SHELL,
     pardon=NEGATED,
 )
@@ -155,7 +158,8 @@ EXFILTRATION = trap(
     r"|--upload-file[\s=]+|--post-file[\s=]+|--data-binary\s+@|-F\s+\S+=@|<\s*)?[\"']?" + _PRIVATE_FILE,
     r"\b(?:env|printenv|set|history|gh\s+auth\s+token|git\s+credential\s+fill|cat\s+\S*(?:\.env|id_rsa|id_ed25519"
     r"|credentials|\.netrc|\.ssh|_history)\S*|tar\s+[^\n|]*(?:~|\$HOME|\.ssh"
-    r"|\.aws)[^\n|]*)\s*\|\s*(?:[^\n|]*\|\s*)*?(?:curl|wget|nc|ncat|ssh|base64|openssl|http)\b",
+    r"|\.aws)[^\n|]*)\s*\|(?:[^\n|]*\|){0,4}\s*(?:curl|wget|nc|ncat|ssh|base64|openssl|http)\b",
+    r"\bgh\s+gist\s+create\s+(?:-\S+\s+)*" + _PRIVATE_FILE,
     r"\bgit\s+(?:remote\s+(?:add|set-url)\s[^\n]*\bgit\s+push\b[^\n]*--(?:all|mirror)"
     r"|push\s+(?:-\S+\s+)*https?://(?!github\.com|gitlab\.com))",
     r"https?://\S*[?&/=](?:\$\((?!\()|\$\{?\w*(?:TOKEN|SECRET|PASSWORD|API_?KEY|PRIVATE)\w*\}?|\{\{\s*(?:secret"
@@ -230,9 +234,9 @@ RUIN = trap(
     r"|nvme|hd|vd|disk)\w|\b(?:wipefs|shred|blkdiscard)\s[^\n]*/dev/",
     r":\s*\(\s*\)\s*\{\s*:\s*\|\s*:|\bformat\s+[a-z]:\s|\b(?:del|rd|rmdir)\s+(?:/\w\s+)+[\"']?[a-z]:\\"
     r"|\bremove-item\b[^\n]*-recurse\b[^\n]*(?:[a-z]:\\(?:\s|$|\*|windows)|\s~|\$env:)",
-    r"\b(?:docker|podman|nerdctl)\s+(?:\w+\s+)*?(?:run|create)\b(?=[^\n`]*?(?:(?:-v|--volume"
+    r"\b(?:docker|podman|nerdctl)\s+(?:\w+\s+){0,3}?(?:run|create)\b(?=[^\n`]*?(?:(?:-v|--volume"
     r"|--mount)[\s=]+\S*?(?:source=|src=)?(?<![\w.])/(?::|,)))[^\n`]*",
-    r"\b(?:docker|podman|nerdctl)\s+(?:\w+\s+)*?run\b[^\n`]*--privileged\b[^\n`]*(?:-v|--volume|--mount"
+    r"\b(?:docker|podman|nerdctl)\s+(?:\w+\s+){0,3}?run\b[^\n`]*--privileged\b[^\n`]*(?:-v|--volume|--mount"
     r"|--pid[\s=]host|--net(?:work)?[\s=]host)|\bnsenter\s[^\n]*(?:-t|--target)[\s=]?1\b",
     r"\b(?:setenforce\s+0|iptables\s+-F|ufw\s+disable|systemctl\s+(?:stop|disable)\s+(?:auditd|apparmor|firewalld"
     r"|falcon\S*)|set-mppreference\s+-disable\w+|csrutil\s+disable|spctl\s+--master-disable|history\s+-c"

@@ -42,10 +42,10 @@ ROLE_MARKERS = trap(
     r"|result|use)s?"
     r"|invoke|thinking|antml:\w+|system-reminder|admin|secret|prompt)(?:\s[^>]*)?>",
     r"^[\s>*#-]*\**(?:system|assistant|human)\**\s*(?:prompt|message|note"
-    r"|override)?\s*:\**\s+[^\W\d]+[,']?\s+\w+\s+\w+",
+    r"|override)?\s*:\**\s+(?!the\s+first\b)[^\W\d]+[,']?\s+\w+\s+\w+",
     r"^[\s>*#-]*\**(?:user|developer)\**\s*:\**\s+(?:now|please|ignore|do|i|you|can|could|run|write|delete|forget"
     r"|stop|from)\b",
-    r"^\s*(?:system|assistant|human)\s+(?:prompt|message|override|notice)\s*:",
+    r"^\s*(?:system|assistant|human)\s+(?:prompt|message|override|notice)\s*:(?!\s*(?:the|an?|what)\b)",
     r"#{2,6}\s*(?:new\s+)?(?:instruction|system|response|human|assistant|prompt)s?(?:\s+(?:prompt|message"
     r"|override))?\s*(?::|$)|^#\s*(?:instruction|system|assistant)s?\s*:?\s*$",
     r"\b(?:begin|end|new|updated|start\s+of|end\s+of)\s+(?:the\s+)?system\s+(?:prompt|message|instructions?)\b",
@@ -68,6 +68,8 @@ ADDRESSED = trap(
     + r"\b(?=\s*(?:[:,.!(-]|$|only\b|that\b|who\b|reading\b))",
     r"\b(?:for|to)\s+(?:all\s+|any\s+)?(?:agents|models|bots)\s*:",
     r"(?:^|[.!?:;*(]\s*)(?:ai|llm|agent|model|bot)\s+(?:readers?|consumers?|crawlers?|indexers?|users?)\s*[:,]",
+    r"\b(?:for|to)\s+(?:the\s+|any\s+)?(?:ai|llm|agent|assistant|language\s+model)s?\s+only\b"
+    r"|\byour\s+(?:operator|principal)\b",
     r"\b(?:of|for|to|with|against|than|serve|help|please)\s+your\s+user\b(?!\s+(?:id|name|agent|account|table"
     r"|role|model|group|interface|profile|data|base|pool))",
     r"\b"
@@ -82,7 +84,8 @@ ADDRESSED = trap(
     r"|ai)\s+(?:agents?|assistants?|models?))\s+"
     r"(?:must|should|shall|will|has\s+to|have\s+to|needs?\s+to|is\s+required|are\s+required)\b(?!\s+(?:not\s+"
     r"|never\s+|only\s+)?(?:be|see|receive|have|get)\b)",
-    r"(?:^|[.!?:;]\s+|\*\s*)(?:ai|coding|llm)?[\s-]*(?:assistants?|agents|llms|ais|language\s+models|ai\s+\w+s?"
+    r"(?:^|[.!?:;]\s+|\*\s*)(?:ai|coding|llm)?[\s-]*(?:assistants?|(?<=[a-z][ -])agents|llms|ais"
+    r"|language\s+models|ai\s+\w+s?"
     r"|chat\s?bots)\s+(?:must|should|shall|are\s+(?:required|expected|obliged|instructed|told|to)|have\s+to"
     r"|need\s+to)\b(?!\s+(?:not\s+|never\s+|only\s+)?(?:be|see|receive|have|get)\b)",
     r"\byou\s+are\s+(?:now\s+)?(?:an?|the|no\s+longer)\s+(?:\w+\s+){0,2}?(?:ai|assistant|agent|model|llm|chatbot"
@@ -170,6 +173,8 @@ BEHAVIOUR = trap(
     r"\b(?:enter|activate|you\s+are\s+(?:now\s+)?in)\s+developer[\s-]mode\b|\b(?:enter|activate|enable"
     r"|switch\s+(?:in)?to|you\s+are\s+(?:now\s+)?in)\s+(?:the\s+)?(?:god|unrestricted|dan|jailbreak|unfiltered"
     r"|do[\s-]anything[\s-]now|maintenance\s+override)[\s-]mode\b",
+    r"\byou\s+are\s+(?:required|obliged|instructed|ordered|commanded)\s+to\s+(?:answer|respond|reply|obey|ignore"
+    r"|recommend|install|add|run)\b",
     r"\byou\s+are\s+now\s+(?:free|allowed|permitted|authori[sz]ed|able|unrestricted|root|admin|in)\b"
     r"|\byou\s+have\s+(?:permission|no\s+restrictions|full\s+(?:access|permission))\b",
     r"\b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what|even\s+if)\s+(?:the|your)\s+(?:user|human|developer"
@@ -178,6 +183,9 @@ BEHAVIOUR = trap(
     r"|mentions?|inquires?)\b[^.;\n]{0,60},\s*(?:\w+\s+)?(?:suggest|recommend|claim|insist|steer|say\s+that"
     r"|tell\s+(?:them|him|her)|answer\s+that|reply\s+that|pretend|name\s+only|promote|praise)\b",
     r"\b(?:overwrite|update|replace|clear|edit|wipe|change)\s+your\s+(?:memory|memories|rules|goals?|instructions)\b",
+    r"\b(?:ignore|disregard|forget)\s+(?:the|our|your)\s+(?:previous|prior|earlier)\s+(?:conversation|chat)s?\b"
+    r"|\b(?:override|bypass|ignore|lift|drop)\s+(?:all\s+|any\s+|the\s+|every\s+)*safety\s+(?:rules?|guidelines"
+    r"|limits)\b",
     r"\boffer\s+to\s+(?:run|install|execute|fix|upgrade|sign)\b",
     r"\b(?:relay|repeat|pass\s+on|show|say|recommend|suggest|offer|forward|present)\s+(?:\w+\s+){0,5}?to\s+(?:the"
     r"|your)\s+(?:user|human)\b(?=\s*(?:[.,;:!]|$|in\s+every|verbatim|word\s|at\s+the\s+end))",
@@ -214,6 +222,8 @@ SECRECY = trap(
     r"|acknowledg|quot)(?:e|ing)?\s+(?:this|these|the\s+above)\s+" + _TEXT + r"s?\b",
     r"\bkeep\s+(?:this|these|it|the\s+\w+)\s+(?:\w+\s+){0,3}?(?:from\s+(?:the|your)\s+(?:user|human|developer"
     r"|owner|reviewer)|between\s+us|to\s+yourself)\b",
+    r"\bkeep\s+quiet\s+about\s+(?:this|it|that|the)\b|\b(?:do\s+not|don't|never)\s+let\s+(?:the|your)\s+(?:user"
+    r"|human|owner|developer)\s+(?:see|know|notice|find)\s+(?:out|this|it|that)\b",
     r"\bkeep\s+this\s+(?:" + _TEXT + r"\s+)?(?:secret|hidden|quiet|confidential|private)\b",
     r"\b(?:hide|conceal|withhold|disguise)\s+(?:this|these|it|your|what\s+you|all\s+of\s+this"
     r"|the\s+(?:\w+\s+)?(?:"
@@ -226,7 +236,7 @@ SECRECY = trap(
     r"\b(?:make\s+sure|ensure|see\s+to\s+it|take\s+care)\s+(?:that\s+)?(?:(?:nobody|no\s+one"
     r"|none)\s+(?:ever\s+)?(?:notices|knows|learns|finds\s+out|hears|sees\s+(?:this|it))|the\s+(?:user|developer"
     r"|owner|reviewer)\s+(?:does\s+not|doesn't|never|cannot)\s+(?:notices?|finds?\s+out|learns?|knows?))\b",
-    r"\b(?:leave|keep)\s+(?:this|it|that|the\s+(?:\w+\s+)?"
+    r"\bleave\s+(?:this|it|that|the\s+(?:\w+\s+)?"
     + _CHANGE
     + r")\s+(?:\w+\s+)?out\s+of\s+(?:your|the)\s+(?:\w+\s+)?(?:summary|report|answer|reply|log|message|changelog"
     r"|diff)\b|\b(?:omit|exclude|drop|strip|remove)\s+(?:this|it|the\s+"
@@ -235,6 +245,10 @@ SECRECY = trap(
     r"\b(?:no\s+need|no\s+reason|unnecessary|needless|not\s+(?:necessary|needed))\s+to\s+(?:mention|bring|raise"
     r"|report|tell|inform|notify|disclose|discuss|explain|involve|bother)\b(?:\s+(?:this|it|that)\b"
     r"|[^.;\n]{0,30}\b(?:the|your)\s+(?:user|human|developer|owner)\b(?!s))",
+    r"\b(?:never|do\s+not|don't)\s+(?:reveal|mention|disclose|admit|say)\s+that\s+(?:this|these|you)\b|\b(?:sneak"
+    r"|smuggle)\b",
+    r"\bthe\s+(?:reviewer|owner|developer|maintainer)\s+(?:must|should|need)\s*(?:not|n't|never)\s+(?:know|notice"
+    r"|find\s+out|learn)\b",
     r"\b(?:secretly|covertly|stealthily|surreptitiously)\s+\w+",
     r"\b(?:the\s+user|users?|human)\s+(?:must|should|need|does|do|will)\s*(?:not|n't|never)\s+(?:know|notice"
     r"|find\s+out|learn|hear|be\s+(?:told|informed|aware))\b(?:\s+(?:about|of|that)\s+(?:this|it|these|you"
@@ -249,8 +263,8 @@ PERMISSION = trap(
     r"|\bapproval[_-]?policy\b|\bdanger-full-access\b|\balwaysAllow\b|\bBash\(\*\)|\bsandbox_mode\b"
     r"|\bdangerouslySkip\w+|--(?:allow-all-tools|trust-all-tools|full-auto|skip-permissions|always-allow"
     r"|no-confirm|approve-all)\b",
-    r"\b(?:skip|bypass|disable|turn\s+off|switch\s+off|suppress)\s+(?:\w+\s+){0,2}?(?:permission|approval|sandbox"
-    r"|safety|guardrail)s?\s+(?:prompts?|checks?|filters?|mode|dialogs?|requests?|system)\b",
+    r"\b(?:skip|bypass|disable|turn\s+off|switch\s+off|suppress)\s+(?:\w+\s+){0,2}?(?:(?:permission|approval)s?"
+    r"\s+(?:prompts?|checks?|mode|dialogs?|requests?)|(?:safety|guardrail)s?\s+(?:prompts?|filters?|system))\b",
     r"\b(?:enable|grant|turn\s+on|switch\s+(?:in)?to|activate|use|give\s+yourself)\s+(?:full|unrestricted"
     r"|unlimited|total)[\s-](?:access|permissions?|autonomy)\b|\bso\s+that\s+no\s+(?:confirmation|approval"
     r"|permission)s?\s+(?:\w+\s+)?(?:is|are|has\s+to\s+be)\b",
@@ -262,7 +276,7 @@ PERMISSION = trap(
     + r"\b(?!s\b|\s+(?:which|what|how|for\s+(?:the|a|their|more)|to\b|again\b|twice\b))",
     r"\b(?:proceed|continue|run|apply|install|execute|merge|push|commit|deploy|approve"
     r"|go\s+ahead)\b[^.;\n]{0,40}?\bwithout\s+(?:asking\s+for\s+|waiting\s+for\s+|requesting\s+|any\s+|further\s+"
-    r"|user\s+)*(?:confirmation|permission|approval|consent)\b",
+    r"|user\s+)*(?:confirmation|permission|approval|consent)\b(?!\s+(?:beyond|other|only|to|than)\b)",
     r"\b(?:set|switch|change|put|turn)\s+(?:the\s+|your\s+)?(?:permission|approval|sandbox)\s+(?:mode|policy"
     r"|setting|level)\s+(?:to|off)\b",
     r"\b(?:chat\.tools\.|tools?\.)\w*(?:approve|allow)\w*\b",
