@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.access import PepperRing, mint_key
+from app.access import PepperRing, new_key
 from app.access.keys import KeyKind
 from app.errors import InvalidInput
 from app.store.access import KeyListing, KeyRing
@@ -22,9 +22,8 @@ class StoredKeys:
 
     def create(self, label: str, daily_quota: int | None) -> str:
         """Mint a key, store its hash, and return its full text. Raises Unavailable."""
-        key = mint_key(self._kind)
-        pepper_id = self._peppers.newest
-        self._ring.add(key.key_id, self._peppers.key_mac(key.text, pepper_id), pepper_id, label, daily_quota)
+        key = new_key(self._peppers, self._kind)
+        self._ring.add(key.key_id, key.mac, key.pepper_id, label, daily_quota)
         return key.text
 
     def listing(self) -> Sequence[KeyLine]:

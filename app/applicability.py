@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.contract import Applicability
@@ -92,16 +92,6 @@ def judge_applicability(applies_to: Sequence[AppliesTo], stack: Stack) -> Judgem
     findings = (_judge_one(applies_to, key, version, stack) for key, version in stack.versions.items())
     # Technologies we do not know all look alike, and once is enough.
     return Judgement(tuple(dict.fromkeys(findings)))
-
-
-def scope_overlaps(first: Sequence[AppliesTo], second: Sequence[AppliesTo]) -> bool:
-    """Tell whether two records can both be asked for: they share a technology, or one of them is about none."""
-    keys = _keys(first), _keys(second)
-    return not keys[0] or not keys[1] or bool(keys[0] & keys[1])
-
-
-def _keys(applies_to: Iterable[AppliesTo]) -> frozenset[str]:
-    return frozenset(technology_key(entry.name) for entry in applies_to)
 
 
 def _judge_one(applies_to: Sequence[AppliesTo], key: str, version: str | None, stack: Stack) -> Finding:

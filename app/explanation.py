@@ -8,7 +8,7 @@ from typing import Any
 from app.arguments import parse_arguments
 from app.contract import SearchRequest
 from app.ranking import Ranked
-from app.search import Search, SearchServices, run_search, search_knowledge
+from app.search import Search, SearchServices, answer_search
 
 _SHOWN = 15
 
@@ -21,8 +21,7 @@ def explain(services: SearchServices, arguments: Mapping[str, Any]) -> dict[str,
         Unavailable: the database does not answer in time.
     """
     request = parse_arguments(SearchRequest, arguments)
-    found = run_search(services, request)
-    answer = search_knowledge(services, request)
+    found, answer = answer_search(services, request)
     kept = [card["slug"] for card in answer["results"]]
     return {
         "mode": found.mode.value,

@@ -8,7 +8,6 @@ gate is a logistic model over three signals, fitted per embedding model on label
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -106,11 +105,6 @@ def calibrations() -> Mapping[str, Calibration]:
         )
         for entry in raw["calibrations"]
     }
-
-
-def probability(margin: float) -> float:
-    """Return the gate's probability of relevance for a margin."""
-    return 1.0 / (1.0 + math.exp(-margin))
 
 
 def _default() -> Calibration:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.access import Access, PepperRing, load_peppers
+from app.access import Access, load_peppers
 from app.administration import StoredKeys
 from app.database import Database, open_database
 from app.doctor import examine
@@ -20,7 +20,6 @@ from app.embedding.factory import create_embedder, create_query_embedder
 from app.embedding.query import BoundedQueryEmbedder, DisabledQueryEmbedder
 from app.explanation import explain
 from app.operations import Services
-from app.ports import Embedder
 from app.publicfiles import Site
 from app.settings import Settings, read_settings
 from app.store.access import PostgresAccessStore
@@ -52,11 +51,8 @@ class SystemClock:
 class Opened:
     """What an open program holds."""
 
-    settings: Settings
     database: Database
-    embedder: Embedder | None
     questions: BoundedQueryEmbedder | DisabledQueryEmbedder
-    peppers: PepperRing
     services: Services
     access: Access
 
@@ -172,6 +168,6 @@ def _opened(settings: Settings, database: Database) -> Iterator[Opened]:
         feedback_daily_cap=settings.feedback_daily_cap,
     )
     try:
-        yield Opened(settings, database, embedder, questions, peppers, services, access)
+        yield Opened(database, questions, services, access)
     finally:
         questions.close()

@@ -91,6 +91,11 @@ def search_knowledge(services: SearchServices, request: SearchRequest) -> dict[s
     Raises:
         Unavailable: the database does not answer in time.
     """
+    return answer_search(services, request)[1]
+
+
+def answer_search(services: SearchServices, request: SearchRequest) -> tuple[Search, dict[str, Any]]:
+    """Search once; return how it went and the answer. Raises as search_knowledge."""
     found = run_search(services, request)
     published = services.catalogue.fetch([entry.candidate.slug for entry in found.answers])
     cards = [
@@ -100,7 +105,7 @@ def search_knowledge(services: SearchServices, request: SearchRequest) -> dict[s
     ]
     answer = fit_answer(_frame(request, found), cards, request.token_budget)
     services.signals.record_retrieval(_event(services, request, found, len(answer["results"])))
-    return answer
+    return found, answer
 
 
 def run_search(services: SearchServices, request: SearchRequest) -> Search:

@@ -106,11 +106,6 @@ def foundations(key: str) -> frozenset[str]:
     return _foundations(key)
 
 
-def known_technologies() -> tuple[str, ...]:
-    """Return all canonical names in alphabetical order."""
-    return tuple(sorted(_TABLE, key=str.casefold))
-
-
 def known_key(name: str) -> str | None:
     """Return the key of a known technology, or None for a name we do not know."""
     key = technology_key(name)

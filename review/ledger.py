@@ -74,11 +74,6 @@ class Entry:
         """The time of the decision as an aware datetime."""
         return datetime.fromisoformat(self.at)
 
-    @property
-    def is_demo(self) -> bool:
-        """Whether it is signed as a demonstration."""
-        return self.by == DEMO_SIGNER
-
 
 @dataclass(frozen=True)
 class Ledger:

@@ -1,7 +1,7 @@
 """Who may call and how often: API keys, the pepper, client addresses, daily allowances."""
 
 from app.access.address import client_address
-from app.access.admission import Access, Caller, NewKey, NoCredentials
+from app.access.admission import Access, Caller, NewKey, NoCredentials, new_key
 from app.access.keys import ApiKey, mint_key, parse_key
 from app.access.pepper import PepperRing, load_peppers
 from app.access.quota import Charge
@@ -17,5 +17,6 @@ __all__ = [
     "client_address",
     "load_peppers",
     "mint_key",
+    "new_key",
     "parse_key",
 ]

@@ -58,6 +58,12 @@ class NewKey:
     pepper_id: str
 
 
+def new_key(peppers: PepperRing, kind: KeyKind = "live") -> NewKey:
+    """Mint a key under the newest pepper. Does no I/O."""
+    key = mint_key(kind)
+    return NewKey(key.text, key.key_id, peppers.key_mac(key.text, peppers.newest), peppers.newest)
+
+
 class Access:
     """Decides who a caller is and takes units of his allowance. Blocking, except where it says otherwise."""
 
@@ -138,8 +144,7 @@ class Access:
 
     def mint(self, kind: KeyKind = "live") -> NewKey:
         """Return a new key with what is to be stored of it. Does no I/O."""
-        key = mint_key(kind)
-        return NewKey(key.text, key.key_id, self._peppers.key_mac(key.text, self._peppers.newest), self._peppers.newest)
+        return new_key(self._peppers, kind)
 
     def query_hash(self, question: str) -> bytes:
         """Return the keyed hash of a normalised question, comparable within a month. Does no I/O."""

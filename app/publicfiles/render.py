@@ -47,14 +47,12 @@ class Site:
         base: address without a trailing slash, for example `http://127.0.0.1:8080`.
         demo: the served records are a demonstration set that no owner has approved.
         records: number of records served; None in the files kept in the repository.
-        calibration: what is known of the relevance gate's errors, for `api.json`.
     """
 
     base: str = "http://127.0.0.1:8080"
     demo: bool = True
     records: int | None = None
     guest_daily_quota: int = contract.GUEST_DAILY_QUOTA
-    calibration: Mapping[str, Any] | None = None
 
     @property
     def endpoint(self) -> str:
@@ -91,7 +89,7 @@ def render_all(site: Site) -> dict[str, PublicFile]:
         "/llms.txt": (_TEXT, _fill("llms.txt", values)),
         "/llms-full.txt": (_TEXT, _full_text(reference)),
         "/docs.md": (_MARKDOWN, f"# {contract.SERVER_TITLE}: reference\n\n{reference}"),
-        "/api.json": (_JSON, _pretty(api_document(site.endpoint, site.calibration))),
+        "/api.json": (_JSON, _pretty(api_document(site.endpoint, site.guest_daily_quota))),
         "/agent-instructions.md": (_MARKDOWN, _fill("agent-instructions.md", values)),
         "/mcp.json": (_JSON, _pretty(client_configuration(site.endpoint))),
         "/server.json": (_JSON, _pretty(registry_entry())),

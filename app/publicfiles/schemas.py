@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from app import answers, contract, errors
@@ -78,9 +78,9 @@ def limits(guest_daily_quota: int = contract.GUEST_DAILY_QUOTA) -> list[tuple[st
     ]
 
 
-def api_document(endpoint: str, calibration: Mapping[str, Any] | None) -> dict[str, Any]:
+def api_document(endpoint: str, guest_daily_quota: int) -> dict[str, Any]:
     """Return `api.json`."""
-    document: dict[str, Any] = {
+    return {
         "name": contract.SERVER_NAME,
         "title": contract.SERVER_TITLE,
         "version": contract.SERVER_VERSION,
@@ -91,11 +91,10 @@ def api_document(endpoint: str, calibration: Mapping[str, Any] | None) -> dict[s
             "tool": {error.code: (error.__doc__ or "").split("\n")[0] for error in _TOOL_ERRORS},
             "http": {str(status): meaning for status, meaning in _STATUSES.items()},
         },
-        "limits": dict(limits()),
+        "limits": dict(limits(guest_daily_quota)),
         "modes": [mode.value for mode in contract.Mode],
         "degraded_reasons": [reason.value for reason in contract.DegradedReason],
     }
-    return document | ({"relevance_gate": dict(calibration)} if calibration else {})
 
 
 def tool_reference() -> str:

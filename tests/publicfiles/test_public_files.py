@@ -71,6 +71,15 @@ def test_files_say_who_vouches_for_the_records(demo: bool, sentence: str) -> Non
     assert all(sentence in files[path].content.decode() for path in ("/", "/llms.txt", "/llms-full.txt", "/docs.md"))
 
 
+def test_files_state_the_guest_quota_of_this_server() -> None:
+    """A quota that the owner set is the one that programs and models read."""
+    files = render_all(Site(guest_daily_quota=7))
+    for path in ("/", "/llms-full.txt", "/docs.md", "/api.json"):
+        text = files[path].content.decode()
+        assert "7 tool calls" in text
+        assert "250 tool calls" not in text
+
+
 def test_examples_of_the_api_document_are_valid_calls() -> None:
     """An example that the server would refuse teaches the wrong thing."""
     document = json.loads(render_all(SITE)["/api.json"].content)

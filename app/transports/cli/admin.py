@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -10,7 +11,6 @@ from app.publicfiles import COMMITTED, Site, render_all
 from app.settings import describe_settings
 from app.transports.cli.printing import (
     EXIT_REFUSED,
-    as_dict,
     json_option,
     print_json,
     print_table,
@@ -28,7 +28,7 @@ def config(runtime: Runtime, as_json: bool) -> None:
     """List every setting with its value, origin and meaning. Secrets are masked."""
     lines = describe_settings(runtime.settings(), runtime.environ)
     if as_json:
-        return print_json([as_dict(line) for line in lines])
+        return print_json([asdict(line) for line in lines])
     for line in lines:
         click.echo(f"{line.variable}={line.value}  ({line.origin})")
         click.echo(wrapped(line.meaning, 4))
@@ -43,7 +43,7 @@ def doctor(runtime: Runtime, as_json: bool) -> None:
     """Look at everything the server needs and say how to mend what is broken. Exit code 1 when something is."""
     findings = runtime.diagnose()
     if as_json:
-        print_json([as_dict(finding) for finding in findings])
+        print_json([asdict(finding) for finding in findings])
     else:
         rows = [
             (finding.state, finding.name, "; ".join(filter(None, (finding.found, finding.remedy))))

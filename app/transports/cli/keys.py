@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from app.errors import InvalidInput
-from app.transports.cli.printing import EXIT_REFUSED, as_dict, json_option, print_json, print_table, reports_errors
+from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, print_table, reports_errors
 from app.transports.cli.runtime import Runtime
 
 _LABEL_MAX = 100
@@ -58,7 +59,7 @@ def listing(runtime: Runtime, as_json: bool) -> None:
     with runtime.key_administration() as administration:
         lines = administration.listing()
     if as_json:
-        return print_json([as_dict(line) for line in lines])
+        return print_json([asdict(line) for line in lines])
     rows = [
         (
             line.key_id,

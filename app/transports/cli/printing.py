@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import click
 from rich import box
@@ -120,8 +120,3 @@ def wrapped(text: str, indent: int = 2) -> str:
 
 def _speaks_unicode() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """Return a dataclass instance's fields in order."""
-    return dict(vars(value)) if hasattr(value, "__dict__") else {name: getattr(value, name) for name in value.__slots__}
