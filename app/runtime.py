@@ -20,6 +20,7 @@ from app.embedding.factory import create_embedder, create_query_embedder
 from app.embedding.query import BoundedQueryEmbedder, DisabledQueryEmbedder
 from app.explanation import explain
 from app.operations import Services
+from app.ports import Embedder
 from app.publicfiles import Site
 from app.settings import Settings, read_settings
 from app.store.access import PostgresAccessStore
@@ -33,6 +34,9 @@ from app.welcome import site_of
 PEPPER_NAME = "pepper"
 # The server is not announced before its model answers, or this long has passed: the first question must not time out.
 MODEL_PATIENCE_SECONDS = 20
+
+# What is done once the database can be used. It gets the model that questions will be embedded with: loading is dear.
+Prepare = Callable[[Settings, Database, Embedder | None], None]
 
 
 class SystemClock:
@@ -78,9 +82,7 @@ class LocalRuntime:
         return site_of(self.settings(), None)
 
     @contextmanager
-    def opened(
-        self, *, supervised: bool = False, prepare: Callable[[Settings, Database], None] | None = None
-    ) -> Iterator[Opened]:
+    def opened(self, *, supervised: bool = False, prepare: Prepare | None = None) -> Iterator[Opened]:
         """Open database and model, with the schema at its newest.
 
         Args:
@@ -90,9 +92,10 @@ class LocalRuntime:
         settings = self.settings()
         with open_database(settings, supervised=supervised) as database:
             database.migrate()
+            embedder = create_embedder(settings)
             if prepare is not None:
-                prepare(settings, database)
-            yield from _opened(settings, database)
+                prepare(settings, database, embedder)
+            yield from _opened(settings, database, embedder)
 
     @contextmanager
     def services(self) -> Iterator[Services]:
@@ -125,7 +128,7 @@ class LocalRuntime:
         settings = self.settings()
         return examine(settings, pepper_path(settings))
 
-    def serve(self, prepare: Callable[[Settings, Database], None] | None = None) -> int:
+    def serve(self, prepare: Prepare | None = None) -> int:
         """Serve until told to stop; return the exit code. The port is claimed before anything slow is done."""
         # The web server takes as long to load as everything else together, and only serving needs it.
         from app import serving  # noqa: PLC0415
@@ -153,9 +156,8 @@ def pepper_path(settings: Settings) -> Path:
     return settings.pepper_file or settings.home / PEPPER_NAME
 
 
-def _opened(settings: Settings, database: Database) -> Iterator[Opened]:
+def _opened(settings: Settings, database: Database, embedder: Embedder | None) -> Iterator[Opened]:
     clock = SystemClock()
-    embedder = create_embedder(settings)
     questions = create_query_embedder(settings, embedder, clock)
     peppers = load_peppers(pepper_path(settings))
     access = Access(PostgresAccessStore(database.server), peppers, settings, clock)

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from app.database import Database
-from app.embedding.factory import create_embedder
 from app.errors import EmbeddingFailure, LedgerError
 from app.indexing import embedding_texts
 from app.ports import Embedder, EmbeddingModel, Vector
@@ -114,7 +113,9 @@ def publish(
     return Published(todo, chosen, dry_run)
 
 
-def publish_approved(settings: Settings, database: Database, progress: Progress = _silence) -> None:
+def publish_approved(
+    settings: Settings, database: Database, embedder: Embedder | None, progress: Progress = _silence
+) -> None:
     """Publish on the way to serving: a model that cannot be loaded costs search by meaning, not the service.
 
     Raises:
@@ -122,7 +123,7 @@ def publish_approved(settings: Settings, database: Database, progress: Progress 
     """
     shelf = open_shelf(settings.records)
     try:
-        published = publish(shelf, database.owner, create_embedder(settings), settings, progress=progress)
+        published = publish(shelf, database.owner, embedder, settings, progress=progress)
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message} Publishing for search by words.", err=True)
         published = publish(shelf, database.owner, None, settings, progress=progress)

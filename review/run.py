@@ -7,6 +7,7 @@ import sys
 import click
 
 from app.database import Database
+from app.ports import Embedder
 from app.runtime import LocalRuntime
 from app.settings import Settings
 from app.transports.cli.printing import reports_errors
@@ -25,7 +26,7 @@ def run(runtime: LocalRuntime) -> None:
     raise SystemExit(runtime.serve(prepare=_publish))
 
 
-def _publish(settings: Settings, database: Database) -> None:
+def _publish(settings: Settings, database: Database, embedder: Embedder | None) -> None:
     """Publish, with a bar on a terminal and a line anywhere else: the first time takes long enough to wonder."""
     with progress_bar("publishing") as bar:
         told = False
@@ -37,4 +38,4 @@ def _publish(settings: Settings, database: Database) -> None:
                 told = True
             bar.step(step, done, total)
 
-        publish_approved(settings, database, progress)
+        publish_approved(settings, database, embedder, progress)
