@@ -1,0 +1,91 @@
+"""A collection in a scratch database, published by the product's own code."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from app.cluster import scratch_cluster
+from app.cluster.address import APP
+from app.ports import Embedder
+from app.store.catalogue import PostgresCatalogue
+from app.store.engine import connected, owner_engine, server_engine
+from app.store.migrating import upgrade
+from app.store.publishing import INDEX_FROM_ROWS, replace_published
+from app.store.served import read_state
+from bench.retrieval.collection import Collection
+from bench.retrieval.parts import Parts
+from bench.retrieval.records import publish_input, slug_of
+
+
+@dataclass(frozen=True)
+class Library:
+    """A published collection, to be searched.
+
+    Attributes:
+        ids: document id by slug.
+        vectors: rows in the table of embeddings.
+        indexed: they are searched through an HNSW index; else all are compared.
+    """
+
+    owner: Engine
+    catalogue: PostgresCatalogue
+    embedder: Embedder
+    ids: dict[str, str]
+    vectors: int
+    indexed: bool
+
+
+@contextmanager
+def scratch_engines() -> Iterator[tuple[Engine, Engine]]:
+    """Lend the owner's and the server's engine of a migrated, empty database that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder, scratch_cluster(Path(folder)) as cluster:
+        owner, server = owner_engine(cluster.address.owner_url), server_engine(cluster.address.app_url)
+        try:
+            upgrade(owner, server_login=APP)
+            yield owner, server
+        finally:
+            server.dispose()
+            owner.dispose()
+
+
+def publish(
+    engines: tuple[Engine, Engine],
+    collection: Collection,
+    parts: Parts,
+    embedder: Embedder,
+    *,
+    index_from_rows: int = INDEX_FROM_ROWS,
+) -> Library:
+    """Serve exactly the documents of a collection.
+
+    Args:
+        engines: the owner's and the server's.
+        collection: its documents are published.
+        parts: which texts of a document are embedded.
+        embedder: turns them into vectors.
+        index_from_rows: vectors from which they are searched through an index, as in `replace_published`.
+
+    Raises:
+        EmbeddingFailure: the model cannot be loaded or fails.
+        Unavailable: the database does not answer.
+    """
+    owner, server = engines
+    texts = [parts(document) for document in collection.documents]
+    # At once, so that the cache is written in large files; what follows only reads it.
+    embedder.embed([*(text for one in texts for text in one), *(query.text for query in collection.queries)])
+    inputs = [publish_input(*pair, embedder) for pair in zip(collection.documents, texts, strict=True)]
+    replace_published(owner, inputs, model=embedder.model, ledger_head=None, demo=True, index_from_rows=index_from_rows)
+    ids = {slug_of(document.id): document.id for document in collection.documents}
+    vectors = sum(len(entry.vectors or ()) for entry in inputs)
+    return Library(owner, PostgresCatalogue(server), embedder, ids, vectors, _indexed(server))
+
+
+def _indexed(server: Engine) -> bool:
+    with connected(server) as connection:
+        return any(model.indexed for model in read_state(connection).models)
