@@ -1,4 +1,4 @@
-"""Generated blocks of a Markdown document: what stands between `<!-- retrieval:NAME -->` and `<!-- /retrieval:NAME -->`.
+"""Generated blocks of a document: what stands between `<!-- retrieval:NAME -->` and `<!-- /retrieval:NAME -->`.
 
 replace_block(document, name, content) -> document   pure
 write_block(name, content, path)                     the same on a file

@@ -15,6 +15,8 @@ from bench.retrieval.records import record_of
 
 # About 300 tokens: well inside what the model reads, and what it was trained on.
 SECTION_CHARACTERS = 1200
+# A changelog of years would have hundreds; what is looked for stands at the beginning of a page.
+SECTIONS_MAX = 64
 _HEADING = re.compile(r"^(?:#{1,6} .*|[^\n]+\n(?:=|-|~|\*){4,})$", re.MULTILINE)
 
 Parts = Callable[[Document], tuple[str, ...]]
@@ -32,8 +34,9 @@ def as_record(document: Document) -> tuple[str, ...]:
 
 
 def sections(document: Document) -> tuple[str, ...]:
-    """One vector per section, each with the page's title before it."""
-    return tuple(f"{document.title}. {section}" for section in split(document.text)) or whole(document)
+    """One vector for each of the first sections, with the page's title before it."""
+    pieces = split(document.text)[:SECTIONS_MAX]
+    return tuple(f"{document.title}. {piece}" for piece in pieces) or whole(document)
 
 
 def split(text: str, limit: int = SECTION_CHARACTERS) -> list[str]:
