@@ -31,7 +31,6 @@ def run_scifact(data: Path) -> Report:
     collection = read_set("scifact", data)
     embedder = CachedEmbedder(OnnxEmbedder())
     rows, note = _on_one_vector(collection, embedder)
-    rows += _on(collection, RECORD, embedder)
     rows += _on(collection, f"{ONE} of {CARD_TOKENS} tokens", ShortEmbedder(embedder), parts=whole)
     published = (
         _published("published: all-MiniLM-L6-v2, 256 tokens, 32 bit", {"nDCG@10": 0.6451, "Recall@10": 0.7833}),
