@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.contract import Applicability
 from app.record import AppliesTo
-from app.technologies import canonical_name, foundations, technology_key
-from app.versions import Verdict, judge_version
+from app.technologies import canonical_name, foundations, technology_key, version_under
+from app.versions import Verdict, judge_version, shown_version
 
 _BY_VERDICT = {
     Verdict.SATISFIED: Applicability.APPLIES,
@@ -76,15 +76,24 @@ _FAVOUR = (
 
 
 def read_stack(technologies: Sequence[str], versions: Mapping[str, str]) -> Stack:
-    """Reduce what the caller wrote to keys; naming a version names the technology too."""
-    named: dict[str, str | None] = {technology_key(name): None for name in technologies}
-    given: dict[str, set[str]] = {}
-    for name, version in versions.items():
-        given.setdefault(technology_key(name), set()).add(version)
-    for key, said in given.items():
-        # Two spellings of one technology with two versions say nothing certain.
-        named[key] = next(iter(said)) or None if len(said) == 1 else None
-    return Stack({key: version for key, version in named.items() if key})
+    """Reduce what the caller wrote to keys; naming a version names the technology too.
+
+    A version that stands in a name ("Python 3.11") holds where `versions` gives none.
+    """
+    named, given = _gather((name, "") for name in technologies), _gather(versions.items())
+    said = named | {key: found or named.get(key, {}) for key, found in given.items()}
+    # One technology under several names has all of their versions: what is true of each is certain.
+    return Stack({key: " || ".join(found) or None for key, found in said.items() if key})
+
+
+def _gather(named: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
+    """Return the distinct versions of each technology by its key, in the order named."""
+    found: dict[str, dict[str, None]] = {}
+    for name, version in named:
+        meant = found.setdefault(technology_key(name), {})
+        if own := version_under(name, version):
+            meant[own] = None
+    return found
 
 
 def judge_applicability(applies_to: Sequence[AppliesTo], stack: Stack) -> Judgement:
@@ -114,5 +123,5 @@ def _judge_named(entry: AppliesTo, version: str | None) -> Finding:
     if version is None:
         return Finding(entry.name, None, Applicability.VERSION_UNKNOWN, entry.version_constraint)
     verdict = _BY_VERDICT[judge_version(version, entry.version_constraint, entry.scheme)]
-    shown = version if verdict is not Applicability.VERSION_UNKNOWN else None
+    shown = shown_version(version) if verdict is not Applicability.VERSION_UNKNOWN else None
     return Finding(entry.name, shown, verdict, entry.version_constraint)
