@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.contract import Applicability
 from app.record import AppliesTo
+from app.rivals import rivals
 from app.technologies import canonical_name, foundations, technology_key, version_under
 from app.versions import Verdict, judge_version, shown_version
 
@@ -51,9 +52,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All findings about one record."""
+    """All findings about one record.
+
+    Attributes:
+        rival: the record is about what one uses instead of a technology the caller named.
+    """
 
     findings: tuple[Finding, ...]
+    rival: bool = False
 
     @property
     def violated(self) -> bool:
@@ -96,11 +102,18 @@ def _gather(named: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
     return found
 
 
+def join_stacks(named: Stack, mentioned: Sequence[str]) -> Stack:
+    """Return a stack with the technologies that a question mentions besides those the caller named."""
+    return Stack({**dict.fromkeys(mentioned), **named.versions})
+
+
 def judge_applicability(applies_to: Sequence[AppliesTo], stack: Stack) -> Judgement:
     """Judge a record's scope against the caller's stack, technology by technology."""
     findings = (_judge_one(applies_to, key, version, stack) for key, version in stack.versions.items())
+    about = frozenset(technology_key(entry.name) for entry in applies_to)
+    rival = any(rivals(key) & stack.reach for key in about.union(*map(foundations, about)))
     # Technologies we do not know all look alike, and once is enough.
-    return Judgement(tuple(dict.fromkeys(findings)))
+    return Judgement(tuple(dict.fromkeys(findings)), rival)
 
 
 def _judge_one(applies_to: Sequence[AppliesTo], key: str, version: str | None, stack: Stack) -> Finding:

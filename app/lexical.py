@@ -57,6 +57,12 @@ def query_terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(analyse(text)))
 
 
+def technologies_in(text: str) -> tuple[str, ...]:
+    """Return the keys of the technologies a text names, in the order they first occur; ordinary words are not taken."""
+    named = (_technology(_CONTRACTION.sub("", token.casefold())) for token in _tokens(text))
+    return tuple(dict.fromkeys(key for key in named if key))
+
+
 def _tokens(text: str) -> Iterator[str]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         token = match[0].strip("_'\u2019")

@@ -75,9 +75,9 @@ class CandidateRequest:
         terms: analysed words of the question (`app.lexical.analyse`), each once.
         phrase: the question's text for the text index; bound as a parameter, never parsed as a query language.
         embedding: the question's vector, or None to search by words only.
-        technologies: keys to narrow to; records about none of them are left out, agnostic records stay. Empty: no
-            filter.
-        per_leg: how many candidates each leg brings, at most.
+        technologies: keys of the technologies whose records must not be crowded out: each leg brings its best of all,
+            and as many that are about one of these or about none. May be empty.
+        per_leg: how many candidates of each kind a leg brings, at most.
     """
 
     terms: tuple[str, ...]
@@ -94,7 +94,8 @@ class Candidate:
     Attributes:
         words: BM25 score, None when no term of the question is in the record.
         matched: the question's terms that the record holds.
-        cosine: best cosine similarity over the record's vectors (text and symptoms), None without a question vector.
+        cosine: mean of the three best cosine similarities over the record's vectors (text, title and symptoms): one
+            vector alone is near by chance more often than three. None without a question vector.
         phrase: text-index rank of the question as a phrase or near it, 0.0 when it does not occur.
     """
 
@@ -119,8 +120,6 @@ class CandidatePool:
         document_frequency: records that hold each term of the question; a term nobody holds has 0.
         ideal_words: the BM25 score a record would have that held every known term of the question as densely as a
             record can: the theoretical maximum that normalises `words`.
-        background: the question's similarity to the mean of all vectors (dot product with unit question vector): how
-            near it is to the whole subject. None without vectors.
         degraded: set when a part of the search failed and the rest was used.
     """
 
@@ -129,7 +128,6 @@ class CandidatePool:
     document_frequency: dict[str, int]
     ideal_words: float
     degraded: DegradedReason | None = None
-    background: float | None = None
 
 
 @dataclass(frozen=True)

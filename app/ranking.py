@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from app.applicability import Judgement, Stack, judge_applicability
+from app.applicability import Judgement, Stack, join_stacks, judge_applicability
 from app.contract import Applicability
-from app.ports import Candidate, CandidatePool, EmbeddingModel
+from app.ports import Candidate, CandidatePool, QueryEmbedding
 from app.record import TaskType, Topic
-from app.relevance import Gate, GateSignals, choose_gate, weigh
+from app.relevance import Calibration, Gate, GateSignals, choose_gate, weigh
 
 # Logits by which an answer may be less sure than the surest one.
 TAIL = 1.2
@@ -31,11 +32,11 @@ class Weights:
         phrase: bonus when the question's words stand together in the record.
     """
 
-    meaning: float = 0.85
-    applies: float = 0.12
-    version_unknown: float = 0.08
-    built_on: float = 0.04
-    agnostic: float = 0.03
+    meaning: float = 0.88
+    applies: float = 0.11
+    version_unknown: float = 0.10
+    built_on: float = 0.07
+    agnostic: float = 0.05
     not_about: float = 0.0
     topic: float = 0.03
     task: float = 0.01
@@ -57,11 +58,23 @@ class Weights:
 
 @dataclass(frozen=True)
 class Need:
-    """What the caller asked for besides the question's text."""
+    """What the caller asked for besides the question's text.
+
+    Attributes:
+        stack: the technologies and versions named; what a record is said to hold for.
+        mentioned: keys of technologies that the question's text mentions: they help to find, and nothing is said of
+            them.
+    """
 
     stack: Stack
+    mentioned: tuple[str, ...] = ()
     topics: frozenset[Topic] = frozenset()
     task_type: TaskType | None = None
+
+    @cached_property
+    def whole_stack(self) -> Stack:
+        """The technologies named and mentioned."""
+        return join_stacks(self.stack, self.mentioned)
 
 
 @dataclass(frozen=True)
@@ -86,57 +99,80 @@ class Ranked:
         """The record cleared the relevance gate."""
         return self.margin >= 0.0
 
+    @property
+    def within(self) -> bool:
+        """The record is about a technology the caller named, about what one is built on, or about none."""
+        return self.judgement.best() is not Applicability.NOT_ABOUT
+
 
 def rank(
     pool: CandidatePool,
     need: Need,
     *,
-    model: EmbeddingModel | None,
+    question: QueryEmbedding | None,
     weights: Weights | None = None,
-    gate: Gate | None = None,
+    calibration: Calibration | None = None,
 ) -> list[Ranked]:
     """Return all candidates, best first. A record whose version is known not to fit comes after every one that may.
 
     Args:
         pool: what the store found.
         need: technologies, versions, topics and task of the caller.
-        model: the model the question was embedded with; None when words alone were searched.
+        question: the question's vector; None when words alone were searched.
         weights: what signals are worth; the fitted defaults when not given.
-        gate: the relevance gate; the model's calibrated one when not given.
+        calibration: the relevance gate; the committed one of the question's model when not given.
     """
-    chosen = gate or choose_gate(model)
-    scale = _Scale.of(pool.candidates, has_vectors=model is not None)
-    judged = [_judge(candidate, pool, need, scale, weights or Weights(), chosen) for candidate in pool.candidates]
+    bench = _Bench.of(pool, question, weights or Weights(), calibration)
+    judged = [_judge(candidate, need, bench) for candidate in pool.candidates]
     return sorted(judged, key=lambda entry: (entry.judgement.violated, -entry.score, entry.candidate.slug))
 
 
-def choose_answers(ranked: Sequence[Ranked], limit: int, *, least: float = 0.0) -> tuple[Ranked, ...]:
+def choose_answers(ranked: Sequence[Ranked], limit: int) -> tuple[Ranked, ...]:
     """Return the records to answer with, in their order: those past the gate and not far behind the surest of them.
 
-    Where one record clearly answers, its neighbours only cost tokens; where several are about as sure, all are said.
+    Where one record clearly answers, its neighbours only cost tokens; where several are about as sure, all are said. A
+    record about other technologies than the caller's is said only where none about his is surer.
 
     Args:
         limit: most records.
-        least: margin that is asked for, in logits; more than 0 where there is reason for doubt.
     """
     surest = max((entry.margin for entry in ranked), default=0.0)
-    floor = max(least, surest - TAIL)
-    return tuple(entry for entry in ranked if entry.margin >= floor)[:limit]
+    floor = max(0.0, surest - TAIL)
+    sure = [entry for entry in ranked if entry.margin >= floor]
+    surest_within = max((entry.margin for entry in sure if entry.within), default=floor)
+    return tuple(entry for entry in sure if entry.within or entry.margin >= surest_within)[:limit]
 
 
 @dataclass(frozen=True)
-class _Scale:
-    """Highest raw scores of the pool; the lowest are the theoretical minima, 0 for BM25 and -1 for a cosine."""
+class _Bench:
+    """What all candidates of a search are judged with.
 
+    Attributes:
+        words, cosine: highest raw scores of the pool. The lowest are the theoretical minima: 0 for BM25, -1 for a
+            cosine.
+        domain: log-odds that the question is about software engineering.
+    """
+
+    pool: CandidatePool
+    weights: Weights
+    gate: Gate
     words: float
     cosine: float
+    domain: float | None
     has_vectors: bool
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], *, has_vectors: bool) -> _Scale:
-        words = max((candidate.words or 0.0 for candidate in candidates), default=0.0)
-        cosine = max((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=-1.0)
-        return cls(words, cosine, has_vectors)
+    def of(
+        cls,
+        pool: CandidatePool,
+        question: QueryEmbedding | None,
+        weights: Weights,
+        calibration: Calibration | None,
+    ) -> _Bench:
+        words = max((candidate.words or 0.0 for candidate in pool.candidates), default=0.0)
+        cosine = max((candidate.cosine for candidate in pool.candidates if candidate.cosine is not None), default=-1.0)
+        gate, domain = choose_gate(question, calibration)
+        return cls(pool, weights, gate, words, cosine, domain, question is not None)
 
     def scaled_words(self, candidate: Candidate) -> float:
         return (candidate.words or 0.0) / self.words if self.words else 0.0
@@ -147,16 +183,14 @@ class _Scale:
         return (candidate.cosine + 1.0) / (self.cosine + 1.0)
 
 
-def _judge(
-    candidate: Candidate, pool: CandidatePool, need: Need, scale: _Scale, weights: Weights, gate: Gate
-) -> Ranked:
+def _judge(candidate: Candidate, need: Need, bench: _Bench) -> Ranked:
     judgement = judge_applicability(candidate.applies_to, need.stack)
-    verdict = judgement.best()
-    words, meaning = scale.scaled_words(candidate), scale.scaled_meaning(candidate)
-    share = weights.meaning if scale.has_vectors else 0.0
-    score = share * meaning + (1.0 - share) * words + _bonus(candidate, need, verdict, weights)
-    signals = weigh(candidate, pool, verdict)
-    return Ranked(candidate, judgement, signals, words, meaning, score, gate.margin(signals))
+    fit = judge_applicability(candidate.applies_to, need.whole_stack) if need.mentioned else judgement
+    words, meaning = bench.scaled_words(candidate), bench.scaled_meaning(candidate)
+    share = bench.weights.meaning if bench.has_vectors else 0.0
+    score = share * meaning + (1.0 - share) * words + _bonus(candidate, need, fit.best(), bench.weights)
+    signals = weigh(candidate, bench.pool, fit, bench.domain)
+    return Ranked(candidate, judgement, signals, words, meaning, score, bench.gate.margin(signals))
 
 
 def _bonus(candidate: Candidate, need: Need, verdict: Applicability | None, weights: Weights) -> float:

@@ -1,130 +1,153 @@
-"""How well ranking and the relevance gate do on the development questions.
+"""Fit the relevance gate, and say how good it is on questions it was not fitted on.
 
-    .venv/bin/python -m bench.calibrate [--questions FILE]
+    .venv/bin/python -m bench.calibrate [--write]
 
-The questions are real needs in the words people used in public issues, with questions about other subjects as
-negatives; they are not part of this repository. `bench/needs.json` says which record answers which need. Near-topic
-negatives are made by taking a question's own records out of what was found: whatever still passes the gate is a false
-answer about a neighbouring subject.
+1. The domain: a logistic model on a question's vector, fitted on `bench/domain/`, thousands of short texts about
+   software engineering and about anything else, and on the records' own titles and symptoms. No evaluation question is
+   among them.
+2. The gate: a logistic model over six signals, fitted on the development questions, in every way they are asked
+   (bench/evaluation.py).
+3. The operating point: the intercept at which KEPT of the answerable development questions are answered.
+
+Prints error rates on both halves. With `--write` it renews app/calibration.json, and the tables and the plot of
+docs/retrieval.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import mean
 
-from app.applicability import read_stack
-from app.lexical import query_terms
-from app.ports import CandidatePool, CandidateRequest, EmbeddingModel, QueryEmbedding
-from app.ranking import Need, Ranked, Weights, choose_answers, rank
+import numpy as np
+
+from app.ranking import Ranked
+from app.relevance import Calibration, Domain, Gate, GateSignals
+from bench.blocks import write_block
 from bench.corpus import ROOT, Corpus, shipped_corpus
+from bench.errors import CURVE, Curve, as_table, draw, measure
+from bench.evaluation import Evaluation, Outcome
+from bench.logistic import Matrix, balanced, fit
+from bench.questions import ANSWERED, Question, read_issues, read_questions
 
-QUESTIONS = ROOT.parent / "shared/data/questions/questions-dev.jsonl"
-SHARES = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 1.0)
+FILE = ROOT / "app/calibration.json"
+DOMAIN = Path(__file__).with_name("domain")
+# Share of the answerable development questions that must get an answer.
+KEPT = 0.975
+_DOMAIN_PENALTY = 0.3
+_GATE_PENALTY = 1.0
+_SIGNALS = ("cosine", "coverage", "domain", "about", "elsewhere", "rival")
+_WORDS_ONLY = ("coverage", "about", "elsewhere", "rival")
+# A question that nothing answers shows the gate its best candidates.
+_SHOWN = 2
 
 
-@dataclass(frozen=True)
-class Question:
-    """A labelled question; `answers` is empty for one that no record answers."""
-
-    text: str
-    technologies: tuple[str, ...]
-    answers: frozenset[str]
-    embedding: QueryEmbedding
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    path = parser.parse_args().questions
-    if not path.is_file():
-        parser.exit(1, f"{path} does not exist: name a file of labelled questions with --questions.\n")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit, measure, print; with `--write` renew what is committed. Return the exit status."""
+    parser = argparse.ArgumentParser(prog="bench.calibrate", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="renew app/calibration.json and docs/retrieval.md")
+    parser.add_argument("--dev", action="store_true", help="leave the test half alone, while something is being tuned")
+    chosen = parser.parse_args(arguments)
     with shipped_corpus() as corpus:
-        questions = read_questions(path, corpus)
-        print_ranking(corpus, questions)
-        print_gate(corpus, questions)
+        evaluation = Evaluation(corpus)
+        calibration = calibrate(corpus, evaluation)
+        sets = {"dev": read_questions("dev"), "issues": read_issues()}
+        if not chosen.dev:
+            sets["test"] = read_questions("test")
+        curves = [measure(name, evaluation, questions, calibration) for name, questions in sets.items() if questions]
+    print(as_table(curves))
+    if chosen.write:
+        _write(calibration, curves)
+    return 0
 
 
-def read_questions(path: Path, corpus: Corpus) -> list[Question]:
-    needs = json.loads((ROOT / "bench/needs.json").read_text("utf-8"))
-    entries = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    known = {file.record.slug for file in corpus.records}
-    questions = []
-    for entry in entries:
-        answers = frozenset(needs.get(entry.get("need"), ()))
-        if entry["kind"] == "in_corpus" and not answers & known:
-            continue
-        vector = corpus.embed(entry["question"])
-        questions.append(Question(entry["question"], tuple(entry["technologies"]), answers, vector))
-    return questions
+def calibrate(corpus: Corpus, evaluation: Evaluation) -> Calibration:
+    """Return what fits the corpus' model and the development questions."""
+    model = corpus.embedder.model
+    blank = Gate(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    draft = Calibration(model.model_id, model.revision, blank, blank, fit_domain(corpus), {})
+    questions = [question for question in read_questions("dev") if question.kind in ANSWERED or not question.answers]
+    return replace(
+        draft,
+        hybrid=_fit_gate(_ask(evaluation, questions, draft, words_only=False), _SIGNALS),
+        words_only=_fit_gate(_ask(evaluation, questions, draft, words_only=True), _WORDS_ONLY),
+    )
 
 
-def print_ranking(corpus: Corpus, questions: Sequence[Question]) -> None:
-    answerable = [question for question in questions if question.answers]
-    print(f"{len(corpus.records)} records, {len(answerable)} answerable questions\n")
-    print("share of meaning | technologies | hit@1 | hit@3 | MRR")
-    for share in SHARES:
-        for named in (False, True):
-            places = [_place(corpus, question, named=named, share=share) for question in answerable]
-            hits = (mean(place <= 1 for place in places), mean(place <= 3 for place in places))
-            label = "named" if named else "not named"
-            print(
-                f"{share:16} | {label:12} | {hits[0]:5.3f} | {hits[1]:5.3f} | {mean(1 / place for place in places):.3f}"
-            )
+def fit_domain(corpus: Corpus) -> Domain:
+    """Return the model that tells a question about software engineering from any other, by its vector."""
+    own = [text for file in corpus.records for text in (file.record.title, *file.record.symptoms)]
+    inside = own + _lines("engineering")
+    outside = _lines("elsewhere")
+    vectors = np.asarray(corpus.embedder.embed(inside + outside), dtype=np.float64)
+    labels = np.append(np.ones(len(inside)), np.zeros(len(outside)))
+    found = fit(vectors, labels, penalty=_DOMAIN_PENALTY, weights=balanced(labels))
+    return Domain(round(float(found[-1]), 4), tuple(round(float(value), 4) for value in found[:-1]))
 
 
-def print_gate(corpus: Corpus, questions: Sequence[Question]) -> None:
-    answerable = [question for question in questions if question.answers]
-    others = [question for question in questions if not question.answers]
-    for named in (False, True):
-        answers = [choose_answers(_ranked(corpus, question, named=named), 5) for question in answerable]
-        kept = [any(e.candidate.slug in q.answers for e in a) for a, q in zip(answers, answerable, strict=True)]
-        label = "named" if named else "not named"
-        print(f"\nanswers, technologies {label}: {mean(map(len, answers)):.2f} records on average, ", end="")
-        print(f"the right one among them for {mean(kept):.3f}", end="")
-    print()
-    rows: list[tuple[str, Sequence[Question], Callable[[Ranked, Question], bool]]] = [
-        ("right record passes", answerable, lambda entry, question: entry.candidate.slug in question.answers),
-        (
-            "other record passes, its own taken out",
-            answerable,
-            lambda entry, question: entry.candidate.slug not in question.answers,
+def _lines(name: str) -> list[str]:
+    return [line for path in sorted(DOMAIN.glob(f"{name}*.txt")) for line in path.read_text("utf-8").splitlines()]
+
+
+def _ask(evaluation: Evaluation, questions: list[Question], draft: Calibration, *, words_only: bool) -> list[Outcome]:
+    unanswerable = [question for question in questions if not question.answers]
+    asked = [
+        *evaluation.ask(questions, "plain", calibration=draft, words_only=words_only),
+        *evaluation.ask(questions, "named", calibration=draft, words_only=words_only),
+        *(
+            outcome
+            for outcome in evaluation.ask(questions, "stacked", calibration=draft, words_only=words_only)
+            if outcome.question in unanswerable
         ),
-        ("false answer to another subject", others, lambda _, __: True),
     ]
-    print("\nrelevance gate | technologies | share of questions")
-    for label, asked, counts in rows:
-        for named in (False, True) if asked is answerable else (False,):
-            passed = [
-                any(entry.relevant and counts(entry, question) for entry in _ranked(corpus, question, named=named))
-                for question in asked
-            ]
-            print(f"{label} | {'named' if named else 'not named'} | {mean(passed):.3f} of {len(asked)}")
+    return [outcome for outcome in asked if outcome.ranked]
 
 
-def _place(corpus: Corpus, question: Question, *, named: bool, share: float) -> int:
-    ranked = _ranked(corpus, question, named=named, weights=replace(Weights(), meaning=share))
-    return next((p for p, e in enumerate(ranked, start=1) if e.candidate.slug in question.answers), 1000)
+def _fit_gate(outcomes: Sequence[Outcome], signals: Sequence[str]) -> Gate:
+    """Return the gate whose intercept keeps KEPT of the answerable questions."""
+    rows = [(entry.signals, label) for outcome in outcomes for entry, label in _examples(outcome)]
+    features = np.array([_vector(entry, signals) for entry, _ in rows])
+    labels = np.array([label for _, label in rows])
+    found = fit(features, labels, penalty=_GATE_PENALTY, weights=balanced(labels))
+    gate = _gate(found, signals)
+    surest = [
+        max(gate.margin(entry.signals) for entry in outcome.ranked) for outcome in outcomes if outcome.question.answers
+    ]
+    return replace(gate, intercept=round(gate.intercept - float(np.quantile(surest, 1.0 - KEPT)), 3))
 
 
-def _ranked(corpus: Corpus, question: Question, *, named: bool, weights: Weights | None = None) -> list[Ranked]:
-    stack = read_stack(question.technologies if named else (), {})
-    pool = find(corpus, question, stack.reach)
-    return rank(pool, Need(stack), model=_model(question), weights=weights)
+def _examples(outcome: Outcome) -> list[tuple[Ranked, float]]:
+    """Return what the gate is shown of a question: the right record, or where there is none the best wrong ones."""
+    if not outcome.question.answers:
+        return [(entry, 0.0) for entry in outcome.ranked[:_SHOWN]]
+    return [(outcome.ranked[outcome.place - 1], 1.0)] if outcome.place else []
 
 
-def find(corpus: Corpus, question: Question, technologies: frozenset[str]) -> CandidatePool:
-    request = CandidateRequest(query_terms(question.text), question.text, question.embedding, technologies)
-    return corpus.catalogue.find_candidates(request)
+def _vector(signals: GateSignals, names: Sequence[str]) -> list[float]:
+    return [float(getattr(signals, name) or 0.0) for name in names]
 
 
-def _model(question: Question) -> EmbeddingModel:
-    return question.embedding.model
+def _gate(found: Matrix, names: Sequence[str]) -> Gate:
+    values = dict.fromkeys(_SIGNALS, 0.0) | {
+        name: round(float(value), 3) for name, value in zip(names, found, strict=False)
+    }
+    return Gate(intercept=float(found[-1]), **values)
+
+
+def _write(calibration: Calibration, curves: Sequence[Curve]) -> None:
+    entry = asdict(calibration) | {
+        "measured": {curve.name: curve.rates() for curve in curves if curve.name != "issues"}
+    }
+    # One line for the vector: nobody reads it.
+    text = json.dumps({"calibrations": [entry | {"domain": None}]}, indent=2)
+    domain = json.dumps({"intercept": calibration.domain.intercept, "weights": list(calibration.domain.weights)})
+    FILE.write_text(text.replace('"domain": null', f'"domain": {domain}') + "\n", "utf-8")
+    write_block("gate", as_table(curves))
+    draw(curves, CURVE)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

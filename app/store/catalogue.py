@@ -10,12 +10,11 @@ import json
 import logging
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 from pgvector import HalfVector
 from pydantic import ValidationError
 from sqlalchemy import Connection, Engine, TextClause, text
@@ -107,8 +106,7 @@ class PostgresCatalogue:
             return None
         if not _has_postings(connection, rows[0], way):
             rows, way = _search(connection, request, model, ways=_WAYS[2:])
-        pool = _pool(rows, request, way.reason or reason)
-        return replace(pool, background=_background(model, request.embedding)) if way.vectors else pool
+        return _pool(rows, request, way.reason or reason)
 
 
 def _model_state(state: PublicationState, embedding: QueryEmbedding | None) -> ModelState | None:
@@ -193,13 +191,6 @@ def _pool(rows: Sequence[Any], request: CandidateRequest, degraded: DegradedReas
         ideal_words=math.fsum(idf) * (K1 + 1),
         degraded=degraded,
     )
-
-
-def _background(model: ModelState | None, embedding: QueryEmbedding | None) -> float | None:
-    if model is None or model.centroid is None or embedding is None:
-        return None
-    # Rounded as the cosines are: the last digits of a float sum are not ours to say.
-    return round(float(np.dot(model.centroid, embedding.vector)), 6)
 
 
 def _candidates(rows: Sequence[Any]) -> Iterator[Candidate]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import rfc8785
 from sqlalchemy import Connection, Engine
 
-from app.ports import EmbeddingModel, Publication, Vector
+from app.ports import EmbeddingModel, Publication
 from app.record import canonical_hash
 from app.store.engine import connected, sql
 
@@ -22,14 +21,12 @@ class ModelState:
     Attributes:
         covered: served records that have its vectors.
         indexed: an HNSW index is kept for it.
-        centroid: mean of its vectors, float32[dims]; None before the first publish that computes it.
     """
 
     model_no: int
     model: EmbeddingModel
     covered: int
     indexed: bool
-    centroid: Vector | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -99,5 +96,4 @@ def _is_sound(row: Any) -> bool:
 
 def _model_state(row: Any) -> ModelState:
     model = EmbeddingModel(row.model_id, row.revision, row.dims)
-    centroid = None if row.centroid is None else np.asarray(row.centroid, dtype=np.float32)
-    return ModelState(row.model_no, model, row.covered, row.indexed, centroid)
+    return ModelState(row.model_no, model, row.covered, row.indexed)

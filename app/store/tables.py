@@ -160,7 +160,6 @@ embedding_model = Table(
         "covered", Integer, nullable=False, server_default=text("0"), comment="Served records that have its vectors."
     ),
     Column("indexed", Boolean, nullable=False, server_default=text("false"), comment="An HNSW index is kept for it."),
-    Column("centroid", ARRAY(REAL), comment="Mean of its vectors; null until the next publish."),
     UniqueConstraint("model_id", "revision", "dims"),
     UniqueConstraint("model_no", "dims"),
     # halfvec holds no more dimensions in an HNSW index.

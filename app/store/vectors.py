@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ARRAY, REAL, Connection, cast, delete, func, insert, select, text, update
+from sqlalchemy import Connection, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from app.errors import EmbeddingFailure
@@ -55,8 +55,7 @@ def write_vectors(connection: Connection, model: EmbeddingModel | None, inputs: 
     current = None if model is None else _ensure_model(connection, model)
     changed = [_write_model(connection, number, dims, inputs, current) for number, dims in _models(connection)]
     dropped = _drop_outdated(connection, current, len(inputs))
-    moved = [_keep_centroid(connection, number, stale=any(changed)) for number, _ in _models(connection)]
-    return dropped or any(changed) or any(moved)
+    return dropped or any(changed)
 
 
 def keep_indexes(connection: Connection, index_from_rows: int) -> bool:
@@ -69,16 +68,6 @@ def keep_indexes(connection: Connection, index_from_rows: int) -> bool:
             _make_index(connection, number, dims) if wanted else _drop_index(connection, number)
         changed |= _set(connection, number, indexed=wanted)
     return changed
-
-
-def _keep_centroid(connection: Connection, number: int, *, stale: bool) -> bool:
-    """Compute the mean of a model's vectors where they changed or it was never computed; tell whether it was."""
-    column = embedding_model.c
-    mean = select(cast(func.avg(record_embedding.c.vector), ARRAY(REAL))).where(record_embedding.c.model_no == number)
-    statement = update(embedding_model).where(column.model_no == number).values(centroid=mean.scalar_subquery())
-    if not stale:
-        statement = statement.where(column.centroid.is_(None), column.covered > 0)
-    return connection.execute(statement).rowcount > 0
 
 
 def _write_model(

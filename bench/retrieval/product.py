@@ -58,7 +58,7 @@ class Product:
         pool = self._library.catalogue.find_candidates(request)
         if pool.degraded:
             raise RuntimeError(f"a part of the search failed, and would not be measured: {pool.degraded}")
-        return rank(pool, need, model=embedding.model if embedding else None, weights=weights)
+        return rank(pool, need, question=embedding, weights=weights)
 
     def _embed(self, text: str) -> QueryEmbedding:
         embedder = self._library.embedder

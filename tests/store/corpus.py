@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -88,12 +89,18 @@ def bm25(records: Sequence[Record], question: str) -> dict[str, float]:
 
 
 def cosines(records: Sequence[Record], embedder: Embedder, question: str) -> dict[str, float]:
-    """Return each record's best cosine to the question, computed from the vectors alone."""
+    """Return the mean of each record's three best cosines to the question, computed from the vectors alone."""
+    return {record.slug: fmean(_sorted_cosines(record, embedder, question)[:3]) for record in records}
+
+
+def best_cosines(records: Sequence[Record], embedder: Embedder, question: str) -> dict[str, float]:
+    """Return each record's best cosine to the question, by which the meaning leg finds it."""
+    return {record.slug: _sorted_cosines(record, embedder, question)[0] for record in records}
+
+
+def _sorted_cosines(record: Record, embedder: Embedder, question: str) -> list[float]:
     asked = _stored(embedder.embed([question])[0])
-    return {
-        record.slug: max(_cosine(_stored(part), asked) for part in vectors_of(record, embedder).values())
-        for record in records
-    }
+    return sorted((_cosine(_stored(part), asked) for part in vectors_of(record, embedder).values()), reverse=True)
 
 
 def find(pool: CandidatePool, slug: str) -> Candidate:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from sqlalchemy import event
 
 from app.contract import DegradedReason
-from app.indexing import K1, embedding_texts, inverse_document_frequency
+from app.indexing import K1, inverse_document_frequency
 from app.lexical import query_terms
-from app.ports import CandidateRequest
 from app.record import Record
 from app.store.catalogue import PostgresCatalogue
 from tests.core.records import make_record
 from tests.databases import Database
 from tests.fakes import HashingEmbedder
-from tests.store.corpus import ask, bm25, by_meaning, by_words, corpus, cosines, find
+from tests.store.corpus import ask, best_cosines, bm25, by_meaning, by_words, corpus, cosines, find
 
 QUESTION = "the cache index was locked while a migration waited for the replica token"
 
@@ -61,7 +59,7 @@ def test_statistics_give_the_words_their_scale(catalogue: PostgresCatalogue, rec
     assert max(candidate.words or 0 for candidate in pool.candidates) < pool.ideal_words
 
 
-def test_cosine_is_the_best_over_a_records_vectors(
+def test_cosine_is_the_mean_of_the_three_best_of_a_records_vectors(
     catalogue: PostgresCatalogue, records: list[Record], hashing: HashingEmbedder
 ) -> None:
     """Each candidate's cosine equals the one computed from its own vectors, whichever leg found it."""
@@ -69,7 +67,8 @@ def test_cosine_is_the_best_over_a_records_vectors(
     expected = cosines(records, hashing, QUESTION)
     for candidate in pool.candidates:
         assert candidate.cosine == pytest.approx(expected[candidate.slug], abs=2e-3)
-    nearest = sorted(expected, key=lambda slug: -expected[slug])[:5]
+    best = best_cosines(records, hashing, QUESTION)
+    nearest = sorted(best, key=lambda slug: -best[slug])[:5]
     assert set(nearest) <= {candidate.slug for candidate in pool.candidates}
 
 
@@ -86,11 +85,12 @@ def test_record_found_by_meaning_alone_has_no_words(catalogue: PostgresCatalogue
 def test_own_symptom_finds_its_record_first(
     catalogue: PostgresCatalogue, database: Database, hashing: HashingEmbedder
 ) -> None:
-    """Each symptom is a vector of its own: asked word by word, its cosine is one."""
-    database.publish(*corpus(20), make_record(symptoms=["draft text jumps", "focus is lost", "wrong row is deleted"]))
+    """Each symptom is a vector of its own: asked word by word, it alone contributes a cosine of one."""
+    wanted = make_record(symptoms=["draft text jumps", "focus is lost", "wrong row is deleted"])
+    database.publish(*corpus(20), wanted)
     pool = ask(catalogue, "wrong row is deleted", hashing.question("wrong row is deleted"))
     assert by_meaning(pool)[0] == "use-stable-keys"
-    assert find(pool, "use-stable-keys").cosine == pytest.approx(1.0, abs=1e-3)
+    assert (find(pool, "use-stable-keys").cosine or 0) >= 1 / 3
 
 
 @pytest.mark.parametrize(
@@ -144,28 +144,28 @@ def test_candidate_carries_what_judging_needs(catalogue: PostgresCatalogue, data
 
 
 @pytest.mark.parametrize("with_vectors", [True, False])
-def test_narrowing_keeps_the_named_and_the_agnostic(
+def test_named_technologies_are_not_crowded_out(
     catalogue: PostgresCatalogue, records: list[Record], hashing: HashingEmbedder, with_vectors: bool
 ) -> None:
-    """Records about other technologies are left out of both legs."""
+    """However few are wanted of all, each leg also brings as many about a technology named or about none."""
     embedding = hashing.question(QUESTION) if with_vectors else None
-    pool = ask(catalogue, QUESTION, embedding, technologies={"react", "docker"}, per_leg=100)
-    about = {name.name for candidate in pool.candidates for name in candidate.applies_to}
-    assert about == {"React", "Docker"}
+    plain = {candidate.slug for candidate in ask(catalogue, QUESTION, embedding, per_leg=5).candidates}
+    pool = ask(catalogue, QUESTION, embedding, technologies={"react", "docker"}, per_leg=5)
+    found = {candidate.slug for candidate in pool.candidates}
     wanted = {r.slug for r in records if not r.applies_to or r.applies_to[0].name in ("React", "Docker")}
-    assert {candidate.slug for candidate in pool.candidates} <= wanted
-    assert any(not candidate.applies_to for candidate in pool.candidates)
+    best = sorted(wanted & bm25(records, QUESTION).keys(), key=lambda slug: (-bm25(records, QUESTION)[slug], slug))
+    assert plain <= found
+    assert found - plain <= wanted
+    assert set(best[:5]) <= found
     if with_vectors:
-        assert {candidate.slug for candidate in pool.candidates} == wanted
+        near = best_cosines(records, hashing, QUESTION)
+        assert set(sorted(wanted, key=lambda slug: -near[slug])[:3]) <= found
 
 
-def test_narrowing_to_nothing_finds_nothing(catalogue: PostgresCatalogue, database: Database) -> None:
-    """The caller widens the search, not the store; the statistics stay."""
+def test_unknown_technology_changes_nothing(catalogue: PostgresCatalogue, database: Database) -> None:
+    """What no record is about leaves the best of all, and the statistics as they are."""
     database.publish(make_record())
-    pool = ask(catalogue, "list rows", technologies={"haskell"})
-    assert pool.candidates == ()
-    assert pool.document_count == 1
-    assert pool.document_frequency["row"] == 1
+    assert ask(catalogue, "list rows", technologies={"haskell"}) == ask(catalogue, "list rows")
 
 
 def test_answer_is_the_same_every_time(
@@ -247,20 +247,3 @@ def test_fetched_record_has_the_approved_hash(catalogue: PostgresCatalogue, data
     )
     database.publish(record)
     assert catalogue.fetch([record.slug])[record.slug].record == record
-
-
-def test_background_is_the_likeness_to_the_mean_of_all_vectors(
-    database: Database, catalogue: PostgresCatalogue, hashing: HashingEmbedder
-) -> None:
-    """It is what numpy says of the published vectors, it follows what is published, and words alone have none."""
-    first, second = make_record("first-record"), make_record("second-record", title="Cache what is asked for often")
-    database.publish(first, second)
-    question = hashing.question("cache what is asked for")
-    request = CandidateRequest(query_terms("cache what is asked for"), "cache what is asked for", question, frozenset())
-    texts = [text for record in (first, second) for text in embedding_texts(record).values()]
-    mean = hashing.embed(texts).mean(axis=0)
-    assert catalogue.find_candidates(request).background == pytest.approx(float(mean @ question.vector), abs=2e-3)
-    database.publish(first, version=2)
-    alone = hashing.embed(list(embedding_texts(first).values())).mean(axis=0)
-    assert catalogue.find_candidates(request).background == pytest.approx(float(alone @ question.vector), abs=2e-3)
-    assert catalogue.find_candidates(replace(request, embedding=None)).background is None

@@ -1,5 +1,5 @@
 -- Records that a question may be about, by words and by meaning, with every signal of each; one row of nulls beside the statistics if none.
--- :technologies empty: no narrowing. {postings}, {nearest}, {closeness} are statements of their own, chosen in app/store/catalogue.py.
+-- Each leg brings its best of all, and its best about :technologies where any are named. {postings}, {nearest}, {closeness} are statements of their own, chosen in app/store/catalogue.py.
 WITH posting AS MATERIALIZED ({postings}),
 question AS (
     SELECT
@@ -29,31 +29,43 @@ worded AS MATERIALIZED (
 ),
 -- The score of the last record that is wanted: records are looked up from the best down, and no further than that.
 least AS (
-    SELECT ranked.words
-    FROM (SELECT worded.record_no, worded.words FROM worded ORDER BY worded.words DESC) AS ranked
-    JOIN published_record AS record USING (record_no)
-    WHERE cardinality(CAST(:technologies AS text[])) = 0
-        OR record.technologies && CAST(:technologies AS text[])
-        OR cardinality(record.technologies) = 0
-    ORDER BY ranked.words DESC
-    OFFSET CAST(:per_leg AS integer) - 1
-    LIMIT 1
+    SELECT worded.words FROM worded ORDER BY worded.words DESC OFFSET CAST(:per_leg AS integer) - 1 LIMIT 1
 ),
 by_words AS (
     SELECT worded.record_no
     FROM worded
     JOIN published_record AS record USING (record_no)
     WHERE worded.words >= COALESCE((SELECT least.words FROM least), 0)
-        AND (
-            cardinality(CAST(:technologies AS text[])) = 0
-            OR record.technologies && CAST(:technologies AS text[])
-            OR cardinality(record.technologies) = 0
-        )
+    ORDER BY worded.words DESC, record.slug
+    LIMIT CAST(:per_leg AS integer)
+),
+-- The same among records about a technology named or about none in particular, so that others cannot crowd them out.
+least_about AS (
+    SELECT ranked.words
+    FROM (SELECT worded.record_no, worded.words FROM worded ORDER BY worded.words DESC) AS ranked
+    JOIN published_record AS record USING (record_no)
+    WHERE cardinality(CAST(:technologies AS text[])) > 0
+        AND (record.technologies && CAST(:technologies AS text[]) OR cardinality(record.technologies) = 0)
+    ORDER BY ranked.words DESC
+    OFFSET CAST(:per_leg AS integer) - 1
+    LIMIT 1
+),
+by_words_about AS (
+    SELECT worded.record_no
+    FROM worded
+    JOIN published_record AS record USING (record_no)
+    WHERE cardinality(CAST(:technologies AS text[])) > 0
+        AND worded.words >= COALESCE((SELECT least_about.words FROM least_about), 0)
+        AND (record.technologies && CAST(:technologies AS text[]) OR cardinality(record.technologies) = 0)
     ORDER BY worded.words DESC, record.slug
     LIMIT CAST(:per_leg AS integer)
 ),
 found AS MATERIALIZED (
-    SELECT record_no FROM by_words UNION SELECT record_no FROM ({nearest}) AS near
+    SELECT record_no FROM by_words
+    UNION
+    SELECT record_no FROM by_words_about
+    UNION
+    SELECT record_no FROM ({nearest}) AS near
 ),
 matched AS MATERIALIZED (
     SELECT hit.record_no, array_agg(hit.term) AS terms, round(sum(hit.score) * 1e6) / 1e6 AS words
@@ -76,9 +88,14 @@ candidate AS (
     CROSS JOIN question
     LEFT JOIN matched USING (record_no)
     LEFT JOIN LATERAL (
-        SELECT round(max(vectors.cosine) * 1e6) / 1e6 AS cosine
-        FROM ({closeness}) AS vectors
-        WHERE vectors.record_no = record.record_no
+        SELECT round(avg(best.cosine) * 1e6) / 1e6 AS cosine
+        FROM (
+            SELECT vectors.cosine
+            FROM ({closeness}) AS vectors
+            WHERE vectors.record_no = record.record_no
+            ORDER BY vectors.cosine DESC
+            LIMIT 3
+        ) AS best
     ) AS closest ON true
 )
 SELECT

@@ -1,0 +1,129 @@
+"""Labelled questions put to the product's own search, and what came of each.
+
+Every question is asked as it is written in the set (`named`: with its technologies and versions), without them
+(`plain`), and a question that nothing answers also with the stack of a question that something answers (`stacked`): an
+agent that always sends its stack sends it with every question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from app.applicability import read_stack
+from app.contract import RESULTS_DEFAULT, Applicability
+from app.lexical import query_terms, technologies_in
+from app.ports import CandidateRequest
+from app.ranking import Need, Ranked, Weights, choose_answers, rank
+from app.relevance import Calibration
+from bench.corpus import Corpus
+from bench.questions import Question
+
+Condition = Literal["plain", "named", "stacked"]
+CONDITIONS: tuple[Condition, ...] = ("plain", "named", "stacked")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a question went.
+
+    Attributes:
+        ranked: all candidates, best first, as search_knowledge ranks them.
+        answers: what it would answer with, before the token budget.
+    """
+
+    question: Question
+    condition: Condition
+    ranked: tuple[Ranked, ...]
+    answers: tuple[Ranked, ...]
+
+    @property
+    def place(self) -> int | None:
+        """Place of the first right record, 1 for the best; None when it was not found."""
+        return next((n for n, e in enumerate(self.ranked, start=1) if e.candidate.slug in self.question.answers), None)
+
+    @property
+    def reciprocal(self) -> float:
+        """Reciprocal of the place, 0 when the right record was not found."""
+        return 1.0 / self.place if self.place else 0.0
+
+    @property
+    def answered(self) -> bool:
+        """The answer holds a record, right or wrong."""
+        return bool(self.answers)
+
+    @property
+    def right(self) -> bool:
+        """The answer holds a right record."""
+        return any(entry.candidate.slug in self.question.answers for entry in self.answers)
+
+    @property
+    def margin(self) -> float:
+        """Margin of the surest record, in logits; what decides whether there is an answer at all."""
+        return max((entry.margin for entry in self.ranked), default=float("-inf"))
+
+    @property
+    def wrong_versions(self) -> tuple[str, ...]:
+        """Answers whose version does not fit and that do not say so."""
+        return tuple(
+            entry.candidate.slug
+            for entry in self.answers
+            if entry.candidate.slug in self.question.refuse
+            and not any(finding.verdict is Applicability.DOES_NOT_APPLY for finding in entry.judgement.findings)
+        )
+
+
+class Evaluation:
+    """Asks questions of a corpus. Every question is embedded once."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._embed = cache(corpus.embed)
+
+    def ask(
+        self,
+        questions: Sequence[Question],
+        condition: Condition,
+        *,
+        weights: Weights | None = None,
+        calibration: Calibration | None = None,
+        words_only: bool = False,
+    ) -> list[Outcome]:
+        """Return the outcome of each question. Raises Unavailable, EmbeddingFailure."""
+        stacks = _stacks(questions, condition)
+        return [
+            self._ask(question, condition, *stack, weights=weights, calibration=calibration, words_only=words_only)
+            for question, stack in zip(questions, stacks, strict=True)
+        ]
+
+    def _ask(
+        self,
+        question: Question,
+        condition: Condition,
+        technologies: Sequence[str],
+        versions: Mapping[str, str],
+        *,
+        weights: Weights | None,
+        calibration: Calibration | None,
+        words_only: bool,
+    ) -> Outcome:
+        need = Need(read_stack(technologies, versions), technologies_in(question.text))
+        embedding = None if words_only else self._embed(question.text)
+        request = CandidateRequest(query_terms(question.text), question.text, embedding, need.whole_stack.reach)
+        pool = self._corpus.catalogue.find_candidates(request)
+        ranked = tuple(rank(pool, need, question=embedding, weights=weights, calibration=calibration))
+        return Outcome(question, condition, ranked, choose_answers(ranked, RESULTS_DEFAULT))
+
+
+def _stacks(questions: Sequence[Question], condition: Condition) -> Iterator[tuple[Sequence[str], Mapping[str, str]]]:
+    """Yield technologies and versions for each question. Stacks to lend are taken in turn, the same ones every time."""
+    lent = [question.technologies for question in questions if question.answerable and question.technologies] or [()]
+    for place, question in enumerate(questions):
+        if condition == "plain":
+            yield (), {}
+        elif condition == "stacked" and not question.technologies:
+            yield lent[place * 7 % len(lent)], {}
+        else:
+            yield question.technologies, question.versions
