@@ -30,7 +30,9 @@ _CONTRACTION = re.compile(r"(?:n['\u2019]t|['\u2019](?:s|re|ve|ll|d|m))$")
 # Spellings of technologies that are ordinary words: in running text they say nothing about a technology.
 _AMBIGUOUS = frozenset(
     """
-    compose es express expressjs go http https hypothesis logging logs mock nest next node pg rest sh shell tf
+    aks android astro axe bull compose ecs elixir es express expressjs flutter go helm hibernate http https
+    hypothesis logging logs maven mock mongoose nest next node pg phoenix php puppeteer remix requests rest ruby
+    scala selenium sequelize sh shell solid storybook swift symfony tailwind tf yarn
     """.split()  # noqa: SIM905 - a list of words is read as text
 )
 _STOP_WORDS = frozenset(

@@ -14,7 +14,7 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
     ("Redis", "Memcached", "etcd"),
     # What renders a user interface.
     ("React", "Vue", "Angular", "Svelte", "SvelteKit", "SolidJS", "Preact", "Ember", "Lit", "SwiftUI", "UIKit",
-     "Jetpack Compose", "Android", "iOS", "Flutter", "Qt", "WPF", "React Native"),
+     "Jetpack Compose", "Android", "iOS", "Flutter", "Qt", "WPF"),
     ("Next.js", "Nuxt", "Remix", "Astro", "SvelteKit", "Gatsby"),
     ("Redux", "MobX", "Zustand", "Pinia", "NgRx", "RxJS"),
     # Languages with runtimes of their own.

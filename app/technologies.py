@@ -11,95 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-# canonical name: (aliases, technologies whose guidance holds for it as well)
-_TABLE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "Alembic": ((), ("SQLAlchemy", "Python")),
-    "ARIA": (("WAI-ARIA", "aria attributes"), ("HTML", "WCAG")),
-    "asyncio": ((), ("Python",)),
-    "AWS": (("Amazon Web Services",), ()),
-    "Bash": (("sh", "shell", "zsh"), ()),
-    "Celery": ((), ("Python",)),
-    "CSS": (("css3", "Cascading Style Sheets"), ()),
-    "Django": ((), ("Python",)),
-    "Docker": (("Dockerfile", "docker engine", "buildkit"), ()),
-    "Docker Compose": (("docker-compose", "compose"), ("Docker",)),
-    "ECMAScript": (("ES",), ()),
-    "ESLint": ((), ("JavaScript",)),
-    "Express": (("express.js", "expressjs"), ("Node.js", "JavaScript", "HTTP")),
-    "FastAPI": ((), ("Starlette", "Pydantic", "Python", "HTTP")),
-    "Flask": ((), ("Python", "HTTP")),
-    "Git": (("gitscm",), ()),
-    "GitHub Actions": (("gha", "github workflows", "github action", "gh actions"), ()),
-    "Go": (("golang",), ()),
-    "GraphQL": (("gql",), ("HTTP",)),
-    "gRPC": (("grpc-go", "grpcio"), ()),
-    "HTML": (("html5",), ()),
-    "HTTP": (("REST", "HTTP API", "REST API", "HTTPS", "web api", "RESTful"), ()),
-    "HTTPX": ((), ("Python", "HTTP")),
-    "Hypothesis": ((), ("Python",)),
-    "Java": ((), ()),
-    "JavaScript": (("js", "vanilla js"), ("ECMAScript",)),
-    "Jest": ((), ("JavaScript",)),
-    "JWT": (("json web token", "json web tokens", "jwts"), ()),
-    "Kubernetes": (("k8s", "kube", "kubectl"), ()),
-    "logging": (("logs", "structured logging"), ()),
-    "MCP": (("model context protocol",), ()),
-    "MySQL": (("mariadb",), ("SQL",)),
-    "NestJS": (("nest",), ("Node.js", "TypeScript", "HTTP")),
-    "Next.js": (("next",), ("React", "JavaScript", "Node.js")),
-    "nginx": ((), ("HTTP",)),
-    "Node.js": (("node", "nodejs"), ("JavaScript",)),
-    "npm": (("package-lock", "npmjs"), ()),
-    "OAuth 2.0": (("oauth", "oauth2", "OpenID Connect", "oidc"), ()),
-    "OpenTelemetry": (("otel", "otlp"), ()),
-    "OWASP": ((), ()),
-    "pip": ((), ("Python",)),
-    "Playwright": (("playwright test",), ()),
-    "pnpm": ((), ()),
-    "PostgreSQL": (("postgres", "psql", "pg", "pgsql"), ("SQL",)),
-    "Prometheus": (("promql",), ()),
-    "psycopg": (("psycopg3", "psycopg2"), ("PostgreSQL", "Python")),
-    "Pydantic": ((), ("Python",)),
-    "pytest": (("py.test",), ("Python",)),
-    "Python": (("cpython", "py", "python3"), ()),
-    "React": (("react-dom",), ("JavaScript",)),
-    "Redis": (("valkey",), ()),
-    "Redux": (("redux toolkit", "rtk"), ("React",)),
-    "Rust": ((), ()),
-    "SQL": ((), ()),
-    "SQLAlchemy": (("sqla",), ("Python", "SQL")),
-    "Starlette": ((), ("Python", "HTTP")),
-    "TanStack Query": (("react-query", "react query"), ("React",)),
-    "Terraform": (("opentofu", "tf"), ()),
-    "Testing Library": (("react testing library", "rtl", "@testing-library/react", "user-event"), ("JavaScript",)),
-    "TypeScript": (("ts", "tsc"), ("JavaScript",)),
-    "unittest.mock": (("mock", "unittest"), ("Python",)),
-    "uv": ((), ("Python",)),
-    "uvicorn": ((), ("Python", "HTTP")),
-    "Vite": (("vitejs",), ("JavaScript",)),
-    "Vitest": ((), ("JavaScript",)),
-    "Vue": (("vue3",), ("JavaScript",)),
-    "WCAG": (("web content accessibility guidelines", "a11y"), ("HTML",)),
-    "Zod": ((), ("TypeScript",)),
-}
-
-# Names that stand in manifests and lockfiles only: running text is not searched for them.
-_PACKAGES: dict[str, tuple[str, ...]] = {
-    "gRPC": ("google.golang.org/grpc", "@grpc/grpc-js"),
-    "MCP": ("@modelcontextprotocol/sdk",),
-    "MySQL": ("mysql2", "mysqlclient", "pymysql", "mysql-server"),
-    "NestJS": ("@nestjs/core", "@nestjs/common"),
-    "Node.js": ("engines.node", ".nvmrc", ".node-version"),
-    "OpenTelemetry": ("@opentelemetry/api", "opentelemetry-api", "go.opentelemetry.io/otel"),
-    "Playwright": ("@playwright/test", "playwright-core"),
-    "PostgreSQL": ("pg8000", "postgresql-server", "postgresql-client"),
-    "psycopg": ("psycopg-binary", "psycopg-c", "psycopg2-binary"),
-    "Python": ("requires-python", "python-version", "python-requires"),
-    "Redis": ("ioredis", "redis-server"),
-    "Redux": ("@reduxjs/toolkit", "react-redux"),
-    "TanStack Query": ("@tanstack/react-query", "@tanstack/query-core"),
-    "Testing Library": ("@testing-library/dom", "@testing-library/user-event", "@testing-library/jest-dom"),
-}
+from app.technologytable import PACKAGES, TECHNOLOGIES
 
 # Spellings whose numbers are not the technology's versions: of forks, clients, parts, and of names that are no name.
 _COUNTED_APART = (
@@ -273,12 +185,12 @@ def _without_suffix(key: str) -> str:
 
 @cache
 def _aliases() -> dict[str, str]:
-    return {_fold(spelling): _fold(name) for name, (aliases, _) in _TABLE.items() for spelling in (name, *aliases)}
+    return {_fold(said): _fold(name) for name, (aliases, _) in TECHNOLOGIES.items() for said in (name, *aliases)}
 
 
 @cache
 def _packages() -> dict[str, str]:
-    return {_fold(spelling): _fold(name) for name, spellings in _PACKAGES.items() for spelling in spellings}
+    return {_fold(spelling): _fold(name) for name, spellings in PACKAGES.items() for spelling in spellings}
 
 
 @cache
@@ -288,11 +200,17 @@ def _apart() -> frozenset[str]:
 
 @cache
 def _names() -> dict[str, str]:
-    return {_fold(name): name for name in _TABLE}
+    return {_fold(name): name for name in TECHNOLOGIES}
 
 
 @cache
 def _foundations(key: str) -> frozenset[str]:
-    name = _names().get(key)
-    direct = [_fold(base) for base in _TABLE[name][1]] if name else []
-    return frozenset(direct).union(*(_foundations(base) for base in direct))
+    found: set[str] = set()
+    ahead = [key]
+    while ahead:
+        name = _names().get(ahead.pop())
+        # HTML and ARIA hold for each other.
+        new = {_fold(base) for base in TECHNOLOGIES[name][1]} - found if name else set()
+        found |= new
+        ahead += new
+    return frozenset(found - {key})

@@ -36,7 +36,7 @@ from bench.questions import ANSWERED, Question, read_issues, read_questions
 FILE = ROOT / "app/calibration.json"
 DOMAIN = Path(__file__).with_name("domain")
 # Share of the answerable development questions that must get an answer.
-KEPT = 0.975
+KEPT = 0.965
 _DOMAIN_PENALTY = 0.3
 _GATE_PENALTY = 1.0
 _SIGNALS = ("cosine", "coverage", "domain", "about", "elsewhere", "rival")

@@ -139,13 +139,13 @@ def test_question_about_something_else_gets_no_answer() -> None:
 
 
 def test_record_about_what_the_caller_uses_something_else_for_is_no_answer() -> None:
-    """What one does in React says little to someone in Angular; a record about HTML only needs a clearer case."""
+    """What one does in React says little to someone in Angular; a record about Prometheus only needs a clearer case."""
     react = make_candidate("react", applies_to=(AppliesTo(kind=Kind.LIBRARY, name="React"),), cosine=0.6)
-    html = make_candidate("html", applies_to=(AppliesTo(kind=Kind.STANDARD, name="ARIA"),), cosine=0.6)
+    metrics = make_candidate("metrics", applies_to=(AppliesTo(kind=Kind.TOOL, name="Prometheus"),), cosine=0.6)
     need = Need(read_stack(["Angular"], {}))
-    margins = {entry.candidate.slug: entry.margin for entry in judge(pool(react, html), need)}
+    margins = {entry.candidate.slug: entry.margin for entry in judge(pool(react, metrics), need)}
     alone = judge(pool(react), Need(read_stack([], {})))[0].margin
-    assert margins["react"] < 0.0 < margins["html"] < alone
+    assert margins["react"] < 0.0 < margins["metrics"] < alone
 
 
 def test_technology_in_the_text_helps_to_find_and_is_not_judged() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.technologies import _TABLE, canonical_name, foundations, known_key, read_name, technology_key, version_under
+from app.technologies import canonical_name, foundations, known_key, read_name, technology_key, version_under
+from app.technologytable import TECHNOLOGIES
 
 NAMES = [
     ("React", ("react", "React.js", "reactjs", "ReactJS", "react-dom", "React (frontend)", "React latest")),
@@ -39,10 +40,6 @@ UNKNOWN_NAMES = [
     ("@prisma/client", "nothing we know"),
     ("@types/node", "types are released apart from what they describe"),
     ("@types/react", "types are released apart from what they describe"),
-    ("React Native", "another technology"),
-    ("React Native 0.73", "another technology"),
-    ("SQL Server 2022", "another technology"),
-    ("asyncpg", "a driver with releases of its own"),
     ("pydantic-core", "another package"),
     ("es6-promise", "another package"),
     ("vue3-apexcharts", "another package"),
@@ -52,7 +49,7 @@ UNKNOWN_NAMES = [
     ("actions/checkout@v4", "one action"),
     ("github.com/gin-gonic/gin", "a module"),
     ("https://react.dev", "an address"),
-    ("mongo:7", "nothing we know"),
+    ("minio:7", "nothing we know"),
     ("s3", "nothing we know"),
     ("d3", "nothing we know"),
     ("18.2.0", "a version alone"),
@@ -160,6 +157,15 @@ def test_spelling_names_its_technology(name: str, spelling: str) -> None:
     assert canonical_name(spelling) == name
 
 
+@pytest.mark.parametrize(
+    ("name", "technology"),
+    [("React Native 0.73", "React"), ("SQL Server 2022", "PostgreSQL"), ("asyncpg", "psycopg"), ("mongo:7", "MySQL")],
+)
+def test_technology_beside_another_is_one_of_its_own(name: str, technology: str) -> None:
+    """What is near a technology by name or by use has its own name, and so its own versions."""
+    assert canonical_name(name) not in (None, technology)
+
+
 @pytest.mark.parametrize(("name", "because"), UNKNOWN_NAMES)
 def test_likeness_of_a_name_is_not_the_technology(name: str, because: str) -> None:
     """A package whose name begins with a technology's is another thing."""
@@ -180,7 +186,7 @@ def test_version_counts_when_it_is_the_technology_s(name: str, version: str, mea
 
 def test_every_canonical_name_is_read_as_itself() -> None:
     """Records name technologies by these."""
-    assert {name: canonical_name(name) for name in _TABLE} == {name: name for name in _TABLE}
+    assert {name: canonical_name(name) for name in TECHNOLOGIES} == {name: name for name in TECHNOLOGIES}
 
 
 def test_prose_does_not_name_packages() -> None:
