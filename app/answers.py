@@ -35,7 +35,7 @@ class SourceShape(Shape):
 
 
 class ApplicabilityShape(Shape):
-    """What is known about one technology the caller named; `constraint` is the one that decided."""
+    """What is known about one technology the caller named; `constraint` is what its version was judged by."""
 
     technology: str
     version: str | None = None
@@ -44,7 +44,7 @@ class ApplicabilityShape(Shape):
 
 
 class ResultShape(Shape):
-    """A record as search_knowledge returns it. `omitted` names the fields that detail or budget left out."""
+    """A record as search_knowledge returns it. `omitted` names the lists that detail or budget left out."""
 
     id: str
     slug: str
@@ -79,7 +79,6 @@ class NearMiss(Shape):
     """A record that came close and why it is not an answer."""
 
     slug: str
-    title: str
     reason: str
 
 

@@ -1,7 +1,7 @@
 """The token budget: an answer never costs more than was asked for, as counted on the text that is sent.
 
 Greedy by rank. A record is shown as fully as fits, shrinks field by field before it is dropped, and what was dropped
-is named. The best record is always there, cut if it must be.
+is named. The best record is always there, cut if it must be; where even its name has hardly room, only that.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from app.cards import Card, cut_card, poorer_cards, shorten
-from app.contract import BYTES_PER_TOKEN, count_tokens, serialise
+from app.cards import READABLE_CHARACTERS, Card, cut_card, poorer_cards, shorten
+from app.contract import count_tokens, serialise
 
 Answer = dict[str, Any]
 
-# A recommendation cut shorter than this says too little to weigh against the names of the records that were dropped.
-READABLE_CHARACTERS = 160
+# What was spent on the question's vector is of no use to a caller who got nothing for it.
+_EMBEDDING = frozenset({"embedding_provider", "embedding_cache"})
+_OPTIONAL = _EMBEDDING | {"degraded_reason", "near_misses"}
+# A cost as long as most are.
+_USUAL = 999
 
 
 def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
@@ -31,36 +34,47 @@ def fit_answer(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
     Returns:
         a new answer with `retrieval.tokens_used`, `.dropped` and `.truncated` set; `tokens_used` <= `budget`.
     """
+    if not cards:
+        return _fit_no_match(_without(frame, _EMBEDDING), budget)
     answer = _compose(frame, cards, dropped=[], shrunk=False)
     if _tokens(answer) <= budget:
         return _sealed(answer)
-    if not cards:
-        return _fit_no_match(frame, budget)
-    frame = _lean(frame)
-    room = budget * BYTES_PER_TOKEN - _size(_compose(frame, [], _dropped_by_all(cards), shrunk=True))
-    kept, dropped = _fill(cards, room)
-    if not kept:
-        return _only_best(frame, cards, budget)
-    return _sealed(_compose(frame, kept, dropped, shrunk=True))
+    for chosen in (frame, _lean(frame)):
+        kept, dropped = _fill(chosen, cards, budget)
+        if kept:
+            return _sealed(_compose(chosen, kept, dropped, shrunk=True))
+    return _only_best(_lean(frame), cards, budget)
 
 
-def _fill(cards: Sequence[Card], room: int) -> tuple[list[Card], list[str]]:
-    """Place cards in rank order; room was measured with every slug in `dropped`, so a placed card only frees space."""
+def _fill(frame: Answer, cards: Sequence[Card], budget: int) -> tuple[list[Card], list[str]]:
+    """Place cards in rank order; parts of an answer cost no less alone than together."""
+    room = budget - _tokens(_compose(frame, [], [card["slug"] for card in cards], shrunk=True))
     kept: list[Card] = []
     dropped: list[str] = []
     for card in cards:
-        choice = next((option for option in (card, *poorer_cards(card)) if _size(option) + 1 <= room), None)
-        if choice is None:
+        choice, cost = _fullest(card, room)
+        if cost > room:
             dropped.append(card["slug"])
         else:
             kept.append(choice)
-            room -= _size(choice) + 1
+            room -= cost
     return kept, dropped
+
+
+def _fullest(card: Card, room: int) -> tuple[Card, int]:
+    """Return the fullest version of a card that the room allows, or the smallest, with what it costs."""
+    cost = _cost(card)
+    if cost > room:
+        *fuller, card = (card, *poorer_cards(card))
+        cost = _cost(card)
+        if cost <= room:
+            return next(((option, paid) for option in fuller if (paid := _cost(option)) <= room), (card, cost))
+    return card, cost
 
 
 def _fit_no_match(frame: Answer, budget: int) -> Answer:
     """Return an answer without results: near misses go first, what the caller can do is said to the end."""
-    options = [_compose(shorter, [], [], shrunk=False) for shorter in _shorter_no_match(frame)]
+    options = [_compose(shorter, [], [], shrunk=False) for shorter in (frame, *_shorter_no_match(frame))]
     return _sealed(next((option for option in options if _tokens(option) <= budget), options[-1]))
 
 
@@ -74,7 +88,10 @@ def _shorter_no_match(frame: Answer) -> Iterator[Answer]:
 
 
 def _only_best(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
-    """Return an answer of one cut card: names of the dropped and comments are given up before it is unreadable."""
+    """Return an answer of one cut card: names of the dropped and comments are given up before it is unreadable.
+
+    A name that leaves no room for a card is all that is said.
+    """
     others = [card["slug"] for card in cards[1:]]
     answers = []
     for chosen, dropped in ((frame, others), (frame, []), (_bare(frame), [])):
@@ -82,7 +99,8 @@ def _only_best(frame: Answer, cards: Sequence[Card], budget: int) -> Answer:
         answers.append(_compose(chosen, [card], dropped, shrunk=True))
         if _tokens(answers[-1]) <= budget and _is_readable(card, cards[0]):
             return _sealed(answers[-1])
-    return _sealed(answers[-1])
+    named = _compose(_bare(frame), [], [cards[0]["slug"]], shrunk=True)
+    return _sealed(answers[-1] if _tokens(answers[-1]) <= budget else named)
 
 
 def _is_readable(cut: Card, whole: Card) -> bool:
@@ -110,20 +128,18 @@ def _sealed(answer: Answer) -> Answer:
 
 
 def _tokens(answer: Answer) -> int:
-    """Return the cost once `tokens_used` is filled in: the placeholder is one digit, the number may be up to four."""
-    tokens = count_tokens(serialise(answer))
-    for _ in range(2):
-        filled = {**answer, "retrieval": {**answer["retrieval"], "tokens_used": tokens}}
-        tokens = count_tokens(serialise(filled))
-    return tokens
+    """Return the cost with `tokens_used` filled in, of which only the number of digits counts: three, mostly."""
+    tokens = _tokens_with(answer, _USUAL)
+    return tokens if len(str(tokens)) == len(str(_USUAL)) else _tokens_with(answer, tokens)
 
 
-def _size(value: Any) -> int:
-    return len(serialise(value).encode("utf-8"))
+def _tokens_with(answer: Answer, used: int) -> int:
+    return count_tokens(serialise({**answer, "retrieval": {**answer["retrieval"], "tokens_used": used}}))
 
 
-def _dropped_by_all(cards: Sequence[Card]) -> list[str]:
-    return [card["slug"] for card in cards]
+def _cost(card: Card) -> int:
+    """Return what a card and the comma behind it cost."""
+    return count_tokens(serialise(card) + ",")
 
 
 def _lean(frame: Answer) -> Answer:
@@ -133,6 +149,8 @@ def _lean(frame: Answer) -> Answer:
 
 def _bare(frame: Answer) -> Answer:
     """Give up everything that the contract calls optional."""
-    optional = ("degraded_reason", "embedding_provider", "embedding_cache", "near_misses")
-    retrieval = {key: value for key, value in frame["retrieval"].items() if key not in optional}
-    return {**frame, "query_summary": "", "retrieval": retrieval}
+    return {**_without(frame, _OPTIONAL), "query_summary": ""}
+
+
+def _without(frame: Answer, fields: frozenset[str]) -> Answer:
+    return {**frame, "retrieval": {key: value for key, value in frame["retrieval"].items() if key not in fields}}

@@ -1,11 +1,13 @@
 """Cards: a published record as an answer carries it, at each detail, and the poorer cards it can shrink to.
 
 The contract's keys are always there. A list that detail or budget left out is empty and named in `omitted`, so that
-"no exceptions" and "exceptions not shown" cannot be confused.
+"no exceptions" and "exceptions not shown" cannot be confused. Texts need no naming: every record has them, so that one
+which is not there was left out. No fact is said twice in a card.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,16 +24,19 @@ _LEFT_OUT: dict[Detail, tuple[str, ...]] = {
     Detail.STANDARD: (),
     Detail.FULL: (),
 }
+# A recommendation cut shorter than this says too little to weigh against anything else in an answer.
+READABLE_CHARACTERS = 160
+_TEXTS = ("summary", "rationale")
 # Given up first when an answer must shrink: what matters least before acting goes first, what guards against misuse
 # last.
-_GIVEN_UP = ("summary", "rationale", "verification_checks", "pitfalls", "exceptions", "conditions")
+_GIVEN_UP = (*_TEXTS, "verification_checks", "pitfalls", "sources", "exceptions", "conditions")
 
 
 def search_card(published: PublishedRecord, judgement: Judgement | None, detail: Detail) -> Card:
     """Return a result of search_knowledge."""
     card = _card(published, detail)
     if judgement and judgement.findings:
-        card["applicability"] = [_finding(finding) for finding in judgement.findings]
+        card["applicability"] = [_finding(finding) for finding in _telling(judgement)]
     return card
 
 
@@ -62,37 +67,44 @@ def poorer_cards(card: Card) -> Iterator[Card]:
         if current.get(field):
             current = _without(current, field)
             yield current
-    for shrink in (_without_applicability, _without_sources):
-        smaller = shrink(current)
-        if smaller != current:
-            current = smaller
-            yield current
+    smaller = _without_applicability(current)
+    if smaller != current:
+        yield smaller
 
 
 def cut_card(card: Card, fits: Callable[[Card], bool]) -> Card:
-    """Return the smallest card of a record: the texts cut until it fits, the recommendation longest.
+    """Return the fullest card of a record that fits: the texts are cut, the recommendation least.
 
-    The last one is returned even if it does not fit: at least one record is always said.
+    The smallest one is returned even if it does not fit.
     """
     smallest = list(poorer_cards(card))
-    bare = {**(smallest[-1] if smallest else card), "applies_to": []}
-    # One word for all of it: an empty list must still not be taken for "none".
-    bare["omitted"] = ["all"]
-    for cut in _cuts(bare):
-        if fits(cut):
-            return cut
-    return cut
+    bare = _bare(smallest[-1] if smallest else card)
+    for cuts in _cuts(bare):
+        if fits(cuts[-1]):
+            return cuts[bisect_left(cuts, x=True, key=fits)]
+    return cuts[-1]
 
 
-def _cuts(bare: Card) -> Iterator[Card]:
-    """Cut the recommendation down in steps, then the title, until only their beginnings are left."""
-    for title_length in (90, 40, 16, 6):
-        for length in range(len(bare["recommendation"]), 0, -12):
-            yield {
-                **bare,
-                "title": shorten(bare["title"], title_length),
-                "recommendation": shorten(bare["recommendation"], length),
-            }
+def _bare(card: Card) -> Card:
+    """Leave the verdict against the record, once and without grounds, and one word for all that is not shown."""
+    against = [{key: entry[key] for key in ("technology", "verdict")} for entry in card.get("applicability", [])]
+    # An empty list must still not be taken for "none".
+    bare = {**card, "applies_to": [], "omitted": ["all"]}
+    return {**bare, "applicability": against[:1]} if against else bare
+
+
+def _cuts(bare: Card) -> Iterator[list[Card]]:
+    """Yield cards by length of the title, each time with the recommendation cut further and further."""
+    whole = len(bare["recommendation"])
+    for title_length, least in ((90, READABLE_CHARACTERS), (40, 80), (16, 40), (6, 12)):
+        lengths = range(whole, min(whole, least) - 1, -12)
+        yield [_cut(bare, title_length, length) for length in lengths]
+    yield [_cut(bare, 3, length) for length in (12, 6, 3)]
+
+
+def _cut(bare: Card, title_length: int, length: int) -> Card:
+    title, recommendation = bare["title"], bare["recommendation"]
+    return {**bare, "title": shorten(title, title_length), "recommendation": shorten(recommendation, length)}
 
 
 def shorten(text: str, length: int) -> str:
@@ -117,7 +129,7 @@ def _card(published: PublishedRecord, detail: Detail) -> Card:
         card[field] = [] if field in left_out else list(getattr(record, field))
     card |= {"confidence": record.confidence.value, "updated_at": record.updated.isoformat()}
     card["sources"] = _sources(record, detail)
-    omitted = [field for field in left_out if getattr(record, field)]
+    omitted = [field for field in left_out if field not in _TEXTS and getattr(record, field)]
     return {**card, "omitted": omitted} if omitted else card
 
 
@@ -149,22 +161,27 @@ def _short_source(source: Card) -> Card:
     return {key: source[key] for key in ("title", "url", "relation")}
 
 
+def _telling(judgement: Judgement) -> list[Finding]:
+    """Leave out the technologies that a record is not about, where it is about another one the caller named."""
+    about = [finding for finding in judgement.findings if finding.verdict is not Applicability.NOT_ABOUT]
+    return about or list(judgement.findings)
+
+
 def _finding(finding: Finding) -> Card:
     card: Card = {"technology": finding.technology}
     if finding.version:
         card["version"] = finding.version
     card["verdict"] = finding.verdict.value
-    if finding.constraint:
+    # Without a version the constraint decided nothing, and stands in `applies_to` as it is.
+    if finding.constraint and finding.version:
         card["constraint"] = finding.constraint
     return card
 
 
 def _without(card: Card, field: str) -> Card:
-    smaller = {key: value for key, value in card.items() if key != "omitted"}
-    if field in ("summary", "rationale"):
-        del smaller[field]
-    else:
-        smaller[field] = []
+    if field in _TEXTS:
+        return {key: value for key, value in card.items() if key != field}
+    smaller = {key: value for key, value in card.items() if key != "omitted"} | {field: []}
     return {**smaller, "omitted": [*card.get("omitted", []), field]}
 
 
@@ -173,7 +190,3 @@ def _without_applicability(card: Card) -> Card:
     kept = [entry for entry in card.get("applicability", []) if entry["verdict"] == Applicability.DOES_NOT_APPLY.value]
     smaller = {key: value for key, value in card.items() if key != "applicability"}
     return {**smaller, "applicability": kept} if kept else smaller
-
-
-def _without_sources(card: Card) -> Card:
-    return {**card, "sources": []}

@@ -11,12 +11,11 @@ from app.budget import fit_answer
 from app.cards import search_card
 from app.contract import DegradedReason, Mode, SearchRequest
 from app.errors import EmbeddingFailure
-from app.lexical import query_terms
+from app.lexical import query_terms, technologies_in
 from app.ports import (
     CandidatePool,
     CandidateRequest,
     Catalogue,
-    EmbeddingModel,
     QueryEmbedder,
     QueryEmbedding,
     RetrievalEvent,
@@ -27,8 +26,6 @@ from app.ranking import Need, Ranked, Weights, choose_answers, rank
 # Margins this far below the gate, in logits, are close enough to be worth naming.
 _NEAR = 0.7
 _NEAR_MISSES = 2
-# Margin asked of records about other technologies than the caller's, when none about his answers.
-_FOREIGN = 0.8
 # A question shorter than this, in characters, is a keyword and not yet a description.
 _TERSE = 25
 
@@ -65,7 +62,6 @@ class Search:
         pool: what the store found, from the last attempt.
         ranked: all candidates, best first.
         answers: those that cleared the relevance gate, at most `max_results`.
-        widened: the technology filter left nothing relevant and was dropped.
     """
 
     need: Need
@@ -74,7 +70,6 @@ class Search:
     answers: tuple[Ranked, ...]
     embedding: QueryEmbedding | None
     degraded: DegradedReason | None
-    widened: bool
     provider: str = field(default="none")
 
     @property
@@ -83,6 +78,11 @@ class Search:
         if not self.answers:
             return Mode.NO_MATCH
         return Mode.HYBRID if self.embedding else Mode.KEYWORD_FALLBACK
+
+    @property
+    def widened(self) -> bool:
+        """Nothing relevant is about the technologies named, or about none: records about others were looked at."""
+        return bool(self.need.stack.keys) and not any(entry.relevant and entry.within for entry in self.ranked)
 
 
 def search_knowledge(services: SearchServices, request: SearchRequest) -> dict[str, Any]:
@@ -103,24 +103,23 @@ def answer_search(services: SearchServices, request: SearchRequest) -> tuple[Sea
         for entry in found.answers
         if entry.candidate.slug in published
     ]
-    answer = fit_answer(_frame(request, found), cards, request.token_budget)
+    answer = fit_answer(_frame(request, found), cards, request.room)
     services.signals.record_retrieval(_event(services, request, found, len(answer["results"])))
     return found, answer
 
 
 def run_search(services: SearchServices, request: SearchRequest) -> Search:
-    """Find and judge candidates; retry without the technology filter when it leaves nothing relevant."""
+    """Find and judge candidates."""
     stack = read_stack(request.technologies, request.versions)
-    need = Need(stack, frozenset(request.topic), request.task_type)
+    need = Need(stack, technologies_in(request.query), frozenset(request.topic), request.task_type)
     embedding, reason = _embed(services.embedder, request.query)
-    attempt = _attempt(services, request, need, embedding, stack.reach)
-    widened = bool(stack.reach) and not any(entry.relevant for entry in attempt[1])
-    if widened:
-        attempt = _attempt(services, request, need, embedding, frozenset())
-    pool, ranked = attempt
-    answers = choose_answers(ranked, request.max_results, least=_FOREIGN if widened else 0.0)
+    pool = services.catalogue.find_candidates(
+        CandidateRequest(query_terms(request.query), request.query, embedding, need.whole_stack.reach)
+    )
     usable = None if pool.degraded in _WITHOUT_VECTORS else embedding
-    return Search(need, pool, ranked, answers, usable, reason or pool.degraded, widened, services.embedder.provider)
+    ranked = tuple(rank(pool, need, question=usable, weights=services.weights))
+    answers = choose_answers(ranked, request.max_results)
+    return Search(need, pool, ranked, answers, usable, reason or pool.degraded, services.embedder.provider)
 
 
 # The store could not use the question's vector at all: what it found, it found by words.
@@ -132,20 +131,6 @@ def _embed(embedder: QueryEmbedder, query: str) -> tuple[QueryEmbedding | None, 
         return embedder.embed_query(query), None
     except EmbeddingFailure as failure:
         return None, DegradedReason(failure.reason)
-
-
-def _attempt(
-    services: SearchServices, request: SearchRequest, need: Need, embedding: QueryEmbedding | None, keys: frozenset[str]
-) -> tuple[CandidatePool, tuple[Ranked, ...]]:
-    pool = services.catalogue.find_candidates(
-        CandidateRequest(query_terms(request.query), request.query, embedding, keys)
-    )
-    model = _usable_model(embedding, pool)
-    return pool, tuple(rank(pool, need, model=model, weights=services.weights))
-
-
-def _usable_model(embedding: QueryEmbedding | None, pool: CandidatePool) -> EmbeddingModel | None:
-    return embedding.model if embedding and pool.degraded not in _WITHOUT_VECTORS else None
 
 
 def _frame(request: SearchRequest, found: Search) -> dict[str, Any]:
@@ -170,17 +155,14 @@ def _frame(request: SearchRequest, found: Search) -> dict[str, Any]:
 def near_misses(ranked: Sequence[Ranked]) -> list[dict[str, str]]:
     """Return the records that came close, best first, each with what it lacked."""
     close = sorted((entry for entry in ranked if -_NEAR <= entry.margin < 0), key=lambda entry: -entry.margin)
-    return [
-        {"slug": entry.candidate.slug, "title": entry.candidate.title, "reason": _shortfall(entry)}
-        for entry in close[:_NEAR_MISSES]
-    ]
+    return [{"slug": entry.candidate.slug, "reason": _shortfall(entry)} for entry in close[:_NEAR_MISSES]]
 
 
 def _shortfall(entry: Ranked) -> str:
-    share = round(100 * entry.signals.coverage)
+    words = f"{round(100 * entry.signals.coverage)} % of the words"
     if entry.signals.cosine is None:
-        return f"covers {share} % of the question's wording, too little"
-    return f"similarity {entry.signals.cosine:.2f} and {share} % of the wording are together too little"
+        return f"{words}: too little"
+    return f"{words}, similarity {entry.signals.cosine:.2f}: too little"
 
 
 def _summary(request: SearchRequest, found: Search) -> str:
@@ -193,17 +175,17 @@ def _summary(request: SearchRequest, found: Search) -> str:
 
 def _suggestions(request: SearchRequest, found: Search) -> list[str]:
     if found.answers and all(entry.judgement.violated for entry in found.answers):
-        return ["Every record found is for other versions than yours: see applicability before you use one."]
+        return ["Every record found is for other versions than yours: see applicability."]
     if found.answers:
         return []
     if not found.pool.document_count:
-        return ["No record is published here yet: tell the owner, and proceed from primary documentation."]
-    hints = ["Not in the knowledge base: proceed from primary documentation and do not invent guidance."]
+        return ["No record is published here yet: tell the owner, and use primary documentation."]
+    hints = ["Not in the knowledge base: use primary documentation and do not invent guidance."]
     if not found.need.stack.versions:
         hints.append("Name the technologies you work with.")
     elif len(request.query) < _TERSE:
         hints.append("Describe the decision or the symptom in a sentence.")
-    return [*hints, "Report the gap with submit_feedback, category missing."]
+    return [*hints, "Report the gap: submit_feedback, category missing."]
 
 
 def _event(services: SearchServices, request: SearchRequest, found: Search, count: int) -> RetrievalEvent:

@@ -28,7 +28,9 @@ def _portable(node: Any, definitions: dict[str, Any]) -> Any:
         return node
     if "$ref" in node:
         target = definitions[node["$ref"].rsplit("/", 1)[1]]
-        return _portable({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions)
+        # Its description is a docstring, written for those who read the code.
+        own = {key: value for key, value in target.items() if key != "description"}
+        return _portable({**own, **{key: value for key, value in node.items() if key != "$ref"}}, definitions)
     if "anyOf" in node:
         options = [option for option in node["anyOf"] if option != {"type": "null"}]
         rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
@@ -48,9 +50,11 @@ def _portable_entry(key: str, value: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _is_wanted(key: str, node: dict[str, Any]) -> bool:
-    """Drop generated titles, class docstrings, and defaults that only repeat the absence of an argument."""
+    """Drop generated titles, class docstrings, and what only repeats the absence of an argument or of a rule."""
     if key == "title":
         return False
     if key == "description":
         return "properties" not in node
+    if key == "minLength":
+        return bool(node[key])
     return key != "propertyNames" and not (key == "default" and node[key] in ([], {}, None))

@@ -150,6 +150,7 @@ def _values(site: Site) -> dict[str, str]:
         "error_codes": ", ".join(f"`{code}`" for code in error_codes()),
         "limits": "\n".join(f"| {name} | {value} |" for name, value in limits(site.guest_daily_quota)),
         "search_example": _example_answer(),
+        "brief_tokens": f"{contract.BRIEF_ANSWER_TOKENS:,}",
         "client_configuration": _pretty(client_configuration(site.endpoint)).rstrip(),
         "files": "\n".join(f"| `{path}` | {text} |" for path, text in _DESCRIPTIONS.items()),
     }

@@ -68,7 +68,7 @@ def limits(guest_daily_quota: int = contract.GUEST_DAILY_QUOTA) -> list[tuple[st
             "token_budget",
             (
                 f"{contract.TOKEN_BUDGET_MIN} to {contract.TOKEN_BUDGET_MAX}, default {contract.TOKEN_BUDGET_DEFAULT}; "
-                f"a token is counted as {contract.BYTES_PER_TOKEN} bytes of the answer's JSON"
+                f"a token is counted as {contract.BYTES_PER_TOKEN} bytes of the answer's JSON, fewer where it is dense"
             ),
         ),
         ("get_guidance ids", f"1 to {contract.IDS_MAX}, {contract.ID_MAX_CHARACTERS} characters each"),

@@ -12,7 +12,16 @@ from app.answers import SearchResponse
 from app.applicability import judge_applicability, read_stack
 from app.budget import fit_answer
 from app.cards import search_card
-from app.contract import TOKEN_BUDGET_MAX, TOKEN_BUDGET_MIN, Detail, count_tokens, serialise
+from app.contract import (
+    BRIEF_ANSWER_TOKENS,
+    TOKEN_BUDGET_DEFAULT,
+    TOKEN_BUDGET_MAX,
+    TOKEN_BUDGET_MIN,
+    Detail,
+    SearchRequest,
+    count_tokens,
+    serialise,
+)
 from app.record import SLUG_MAX_CHARACTERS
 from tests.core.records import make_published, make_record
 
@@ -69,11 +78,15 @@ def test_generous_budget_leaves_the_answer_whole() -> None:
 
 def test_record_gives_up_fields_before_it_is_dropped() -> None:
     """Between all and nothing a record loses its least needed fields, and names them."""
-    answer = fit_answer(FRAME, cards(2, Detail.STANDARD), 1500)
-    last = answer["results"][-1]
+    answer = fit_answer(FRAME, cards(2, Detail.STANDARD, "rows "), 1400)
+    first, last = answer["results"]
     assert answer["retrieval"]["truncated"]
-    assert set(last["omitted"]) >= {"summary", "rationale"}
-    assert all(last.get(field, []) == [] for field in ("rationale", *[f for f in last["omitted"] if f != "summary"]))
+    assert "omitted" not in first
+    assert "summary" not in last
+    assert "rationale" not in last
+    assert last["omitted"][:2] == ["verification_checks", "pitfalls"]
+    assert all(last[field] == [] for field in last["omitted"])
+    assert last["conditions"]
 
 
 def test_dropped_records_are_named_in_rank_order() -> None:
@@ -104,7 +117,7 @@ def test_readable_recommendation_is_worth_more_than_names_of_dropped_records() -
 @pytest.mark.parametrize("budget", range(TOKEN_BUDGET_MIN, 700, 20))
 def test_no_match_keeps_its_suggestions_in_any_budget(budget: int) -> None:
     """Near misses are given up one by one; what the caller can do is said to the end, and nothing counts as cut."""
-    near = [{"slug": f"record-{n}", "title": "t" * 90, "reason": "r" * 70} for n in range(3)]
+    near = [{"slug": f"record-{n}-" + "s" * 50, "reason": "r" * 70} for n in range(3)]
     hints = [
         "Not in the knowledge base: proceed from primary documentation and do not invent guidance.",
         "Report the gap.",
@@ -120,10 +133,75 @@ def test_no_match_keeps_its_suggestions_in_any_budget(budget: int) -> None:
     assert count_tokens(serialise(answer)) == answer["retrieval"]["tokens_used"] <= budget
 
 
-def test_verdict_against_a_record_survives_cutting() -> None:
-    """That a record does not apply is never cut away to make room."""
-    record = make_record(rationale="r" * 900, recommendation="Set " + "r" * 490)
-    judgement = judge_applicability(record.applies_to, read_stack(["Vue"], {"React": "15"}))
+@pytest.mark.parametrize("budget", [TOKEN_BUDGET_MIN, 330])
+def test_verdict_against_a_record_survives_cutting(budget: int) -> None:
+    """That a record does not apply is never cut away to make room, however many technologies say so."""
+    scope = [
+        {"kind": "library", "name": name, "version_constraint": ">=2", "scheme": "npm"}
+        for name in ("React", "Vue", "TypeScript", "Node.js", "Express", "ESLint")
+    ]
+    record = make_record(rationale="r " * 400, recommendation="Set " + "r " * 200, applies_to=scope)
+    versions = {entry["name"]: "1.0.0" for entry in scope}
+    judgement = judge_applicability(record.applies_to, read_stack([], versions))
+    assert judgement.violated
     card = search_card(make_published(record), judgement, Detail.STANDARD)
-    answer = fit_answer(FRAME, [card], 330)
-    assert [finding["verdict"] for finding in answer["results"][0]["applicability"]] == ["does_not_apply"]
+    answer = fit_answer({**FRAME, "retrieval": PLAIN}, [card], budget)
+    assert {finding["verdict"] for finding in answer["results"][0]["applicability"]} == {"does_not_apply"}
+    assert count_tokens(serialise(answer)) <= budget
+
+
+def test_name_that_leaves_no_room_is_said_without_a_card() -> None:
+    """A slug that reads like a hash takes most of the smallest budget; it is named, and no promise is broken."""
+    slug = "-".join("a1b2c3d4e5f6a7b8" for _ in range(4))[:SLUG_MAX_CHARACTERS].strip("-")
+    card = search_card(make_published(make_record(slug)), None, Detail.BRIEF)
+    answer = fit_answer(FRAME, [card], TOKEN_BUDGET_MIN)
+    assert (answer["results"], answer["retrieval"]["dropped"]) == ([], [slug])
+    assert count_tokens(serialise(answer)) == answer["retrieval"]["tokens_used"] <= TOKEN_BUDGET_MIN
+    assert fit_answer(FRAME, [card], TOKEN_BUDGET_MIN + 60)["results"]
+
+
+def test_answer_without_results_says_nothing_of_vectors() -> None:
+    """What was done with the question's vector is of no use to a caller who got nothing."""
+    retrieval = {**PLAIN, "mode": "no_match", "embedding_provider": "onnx", "embedding_cache": "miss"}
+    answer = fit_answer({**FRAME, "retrieval": retrieval}, [], TOKEN_BUDGET_MAX)
+    assert not {"embedding_provider", "embedding_cache"} & set(answer["retrieval"])
+
+
+def test_suggestions_stay_while_a_record_fits_beside_them() -> None:
+    """What is said about the results goes only when the first of them would go otherwise."""
+    frame = {**FRAME, "suggestions": ["Every record found is for other versions than yours: see applicability."]}
+    assert fit_answer(frame, cards(6, Detail.BRIEF), 900)["suggestions"] == frame["suggestions"]
+    assert fit_answer(frame, cards(6, Detail.BRIEF), TOKEN_BUDGET_MIN)["suggestions"] == []
+
+
+def test_technology_a_record_is_not_about_is_named_only_when_it_is_about_none() -> None:
+    """Beside a verdict that says something, "not about" is left out; constraints that decided nothing are too."""
+    published = make_published(make_record())
+
+    def findings(technologies: list[str], **versions: str) -> Any:
+        judgement = judge_applicability(published.record.applies_to, read_stack(technologies, versions))
+        return search_card(published, judgement, Detail.BRIEF)["applicability"]
+
+    assert findings(["React", "Redis"]) == [{"technology": "React", "verdict": "version_unknown"}]
+    assert findings(["Redis"]) == [{"technology": "Redis", "verdict": "not_about"}]
+    assert findings(["Redis"], React="18.2") == [
+        {"technology": "React", "version": "18.2", "verdict": "applies", "constraint": ">=16.8"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "room"),
+    [
+        ({}, BRIEF_ANSWER_TOKENS),
+        ({"max_results": 3}, BRIEF_ANSWER_TOKENS),
+        ({"token_budget": 600}, 600),
+        ({"token_budget": TOKEN_BUDGET_DEFAULT}, BRIEF_ANSWER_TOKENS),
+        ({"token_budget": TOKEN_BUDGET_DEFAULT + 1}, TOKEN_BUDGET_DEFAULT + 1),
+        ({"max_results": 6}, TOKEN_BUDGET_DEFAULT),
+        ({"max_results": 6, "token_budget": 700}, 700),
+        ({"detail": "standard"}, TOKEN_BUDGET_DEFAULT),
+    ],
+)
+def test_brief_answer_is_short_unless_more_is_asked_for(arguments: dict[str, Any], room: int) -> None:
+    """The default is a few records' worth; more results or a larger budget than the default lift that."""
+    assert SearchRequest.model_validate({"query": "rows keep the wrong text", **arguments}).room == room

@@ -142,7 +142,7 @@ def _print_answer(answer: Mapping[str, Any]) -> None:
             click.echo(wrapped(_finding_text(finding), 3))
         click.echo(wrapped("; ".join(source["url"] for source in card["sources"]), 3) + "\n")
     for miss in retrieval.get("near_misses") or []:
-        click.echo(wrapped(f"near: {miss['title']} [{miss['slug']}]: {miss['reason']}", 0))
+        click.echo(wrapped(f"near: {miss['slug']} ({miss['reason']})", 0))
     for hint in answer["suggestions"]:
         click.echo(wrapped(hint, 0))
     degraded = f", degraded: {retrieval['degraded_reason']}" if retrieval["degraded"] else ""
