@@ -1,6 +1,6 @@
 """Which vectors stand for a document: one over all of it, those the product makes of a record, or one per section.
 
-The product compares a question with every vector of a record, and the best one counts.
+The product compares a question with every vector of a record.
 """
 
 from __future__ import annotations
