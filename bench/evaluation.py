@@ -15,7 +15,7 @@ from typing import Literal
 from app.applicability import read_stack
 from app.contract import RESULTS_DEFAULT, Applicability
 from app.lexical import query_terms, technologies_in
-from app.ports import CandidateRequest
+from app.ports import CandidateRequest, EmbeddingModel
 from app.ranking import Need, Ranked, Weights, choose_answers, rank
 from app.relevance import Calibration
 from bench.corpus import Corpus
@@ -81,6 +81,11 @@ class Evaluation:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._embed = cache(corpus.embed)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model that questions and records are embedded with."""
+        return self._corpus.embedder.model
 
     def ask(
         self,

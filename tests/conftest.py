@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from app.cluster import Cluster, scratch_cluster
+from app.embedding.onnx import OnnxEmbedder
+from app.recordfile import read_record, record_paths
 from app.store.catalogue import PostgresCatalogue
 from tests.databases import Database, DatabaseServer
 from tests.fakes import HashingEmbedder
+
+_RECORDS = Path(__file__).resolve().parents[1] / "records"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,3 +65,18 @@ def catalogue(database: Database) -> PostgresCatalogue:
 def hashing() -> HashingEmbedder:
     """Return the embedder that `Database.publish` uses."""
     return HashingEmbedder()
+
+
+@pytest.fixture(scope="session")
+def model() -> OnnxEmbedder:
+    """Return the shipped model, loaded once."""
+    return OnnxEmbedder()
+
+
+@pytest.fixture(scope="session")
+def shipped(database_server: DatabaseServer, model: OnnxEmbedder) -> Iterator[Database]:
+    """Lend a database with every shipped record published, once for all that only read it."""
+    with database_server.clone() as lent:
+        records = [read_record(path).record for path in record_paths(_RECORDS)]
+        lent.publish(*records, embedder=model)
+        yield lent

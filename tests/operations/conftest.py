@@ -1,9 +1,7 @@
-"""The three operations over the shipped records: real model, real PostgreSQL, published once for all tests here."""
+"""The three operations over the shipped records: real model, real PostgreSQL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +10,9 @@ from app.embedding.onnx import OnnxEmbedder
 from app.errors import EmbeddingFailure
 from app.operations import Services, call
 from app.ports import QueryEmbedding
-from app.recordfile import read_record, record_paths
 from app.store.catalogue import PostgresCatalogue
 from app.store.signals import PostgresSignals
-from tests.databases import Database, DatabaseServer
-
-RECORDS = Path(__file__).resolve().parents[2] / "records"
+from tests.databases import Database
 
 
 class ModelQuestions:
@@ -33,20 +28,6 @@ class ModelQuestions:
         if self.failure:
             raise EmbeddingFailure(self.failure, "told to fail")
         return QueryEmbedding(self._embedder.embed([query])[0], self._embedder.model, "miss")
-
-
-@pytest.fixture(scope="session")
-def model() -> OnnxEmbedder:
-    return OnnxEmbedder()
-
-
-@pytest.fixture(scope="session")
-def shipped(database_server: DatabaseServer, model: OnnxEmbedder) -> Iterator[Database]:
-    """Lend a database with every shipped record published."""
-    with database_server.clone() as lent:
-        records = [read_record(path).record for path in record_paths(RECORDS)]
-        lent.publish(*records, embedder=model)
-        yield lent
 
 
 @pytest.fixture
