@@ -26,6 +26,10 @@ from app.ranking import Need, Ranked, Weights, choose_answers, rank
 # Margins this far below the gate, in logits, are close enough to be worth naming.
 _NEAR = 0.7
 _NEAR_MISSES = 2
+# Margin, in logits, from which an answer is given without a word of doubt. Of the development questions about a near
+# topic that get an answer, more than half get a doubtful one; of those with an answer of their own, a quarter.
+SURE = 1.5
+_UNSURE = "Near the question, perhaps no answer to it: compare conditions before you act."
 # A question shorter than this, in characters, is a keyword and not yet a description.
 _TERSE = 25
 
@@ -159,10 +163,11 @@ def near_misses(ranked: Sequence[Ranked]) -> list[dict[str, str]]:
 
 
 def _shortfall(entry: Ranked) -> str:
-    words = f"{round(100 * entry.signals.coverage)} % of the words"
+    if entry.signals.rival or entry.signals.elsewhere:
+        return "about other technologies than yours"
     if entry.signals.cosine is None:
-        return f"{words}: too little"
-    return f"{words}, similarity {entry.signals.cosine:.2f}: too little"
+        return "shares too few of the question's words"
+    return f"similarity {entry.signals.cosine:.2f} and few shared words"
 
 
 def _summary(request: SearchRequest, found: Search) -> str:
@@ -177,7 +182,7 @@ def _suggestions(request: SearchRequest, found: Search) -> list[str]:
     if found.answers and all(entry.judgement.violated for entry in found.answers):
         return ["Every record found is for other versions than yours: see applicability."]
     if found.answers:
-        return []
+        return [] if max(entry.margin for entry in found.answers) >= SURE else [_UNSURE]
     if not found.pool.document_count:
         return ["No record is published here yet: tell the owner, and use primary documentation."]
     hints = ["Not in the knowledge base: use primary documentation and do not invent guidance."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Curve:
     def rates(self) -> dict[str, dict[str, float]]:
         """Return the shares, rounded, for publication."""
         return {
-            condition: {name.replace(" ", "_"): round(share, 4) for name, (share, _) in rates.items()}
+            condition: {_key(name): round(share, 4) for name, (share, _) in rates.items()}
             for condition, rates in self.rows()
         }
 
@@ -54,11 +55,17 @@ class Curve:
 RATES: dict[str, tuple[Callable[[Question], bool], Callable[[Outcome], bool]]] = {
     "answered": (lambda question: question.kind in ANSWERED, lambda outcome: outcome.answered),
     "right record in the answer": (lambda question: question.kind in ANSWERED, lambda outcome: outcome.right),
+    "and undoubted": (lambda question: question.kind in ANSWERED, lambda outcome: outcome.right and outcome.sure),
     "messy answered": (lambda question: question.kind in MESSY, lambda outcome: outcome.answered),
     "false elsewhere": (lambda question: question.kind in ELSEWHERE, lambda outcome: outcome.answered),
     "false near topic": (lambda question: question.kind == "near_topic", lambda outcome: outcome.answered),
+    "the same, undoubted": (lambda question: question.kind == "near_topic", lambda outcome: outcome.sure),
     "false foreign": (lambda question: question.kind == "foreign", lambda outcome: outcome.answered),
 }
+
+
+def _key(name: str) -> str:
+    return re.sub(r"\W+", "_", name)
 
 
 def measure(name: str, evaluation: Evaluation, questions: Sequence[Question], calibration: Calibration) -> Curve:

@@ -18,6 +18,7 @@ from app.lexical import query_terms, technologies_in
 from app.ports import CandidateRequest, EmbeddingModel
 from app.ranking import Need, Ranked, Weights, choose_answers, rank
 from app.relevance import Calibration
+from app.search import SURE
 from bench.corpus import Corpus
 from bench.questions import Question
 
@@ -58,6 +59,11 @@ class Outcome:
     def right(self) -> bool:
         """The answer holds a right record."""
         return any(entry.candidate.slug in self.question.answers for entry in self.answers)
+
+    @property
+    def sure(self) -> bool:
+        """There is an answer, and it comes without a word of doubt."""
+        return any(entry.margin >= SURE for entry in self.answers)
 
     @property
     def margin(self) -> float:

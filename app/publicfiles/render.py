@@ -13,6 +13,7 @@ from typing import Any
 from app import contract
 from app.answers import SearchResponse
 from app.publicfiles.schemas import api_document, error_codes, limits, tool_reference
+from app.relevance import calibrations
 
 PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 REGISTRY_NAME = "io.github.chatctx/chatctx"
@@ -150,10 +151,21 @@ def _values(site: Site) -> dict[str, str]:
         "error_codes": ", ".join(f"`{code}`" for code in error_codes()),
         "limits": "\n".join(f"| {name} | {value} |" for name, value in limits(site.guest_daily_quota)),
         "search_example": _example_answer(),
+        "error_rates": _error_rates(),
         "brief_tokens": f"{contract.BRIEF_ANSWER_TOKENS:,}",
         "client_configuration": _pretty(client_configuration(site.endpoint)).rstrip(),
         "files": "\n".join(f"| `{path}` | {text} |" for path, text in _DESCRIPTIONS.items()),
     }
+
+
+def _error_rates() -> str:
+    """State what the relevance gate does with questions it was not fitted on."""
+    rates = next(iter(calibrations().values())).measured["test"]["named"]
+    return (
+        f"{rates['answered']:.1%} of the questions that a record answers get an answer, "
+        f"{rates['false_elsewhere']:.1%} of those about something else, and {rates['false_near_topic']:.1%} of those about a technology that is covered "
+        f"and a matter that is not; {rates['the_same_undoubted']:.1%} of these without a word of doubt in `suggestions`"
+    )
 
 
 def _fill(name: str, values: Mapping[str, str]) -> str:

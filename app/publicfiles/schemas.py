@@ -8,6 +8,7 @@ from typing import Any
 
 from app import answers, contract, errors
 from app.operations import OPERATIONS, Operation
+from app.relevance import Calibration, calibrations
 from app.toolschema import input_schema
 
 _RESPONSES: dict[str, type[answers.Shape]] = {
@@ -94,7 +95,17 @@ def api_document(endpoint: str, guest_daily_quota: int) -> dict[str, Any]:
         "limits": dict(limits(guest_daily_quota)),
         "modes": [mode.value for mode in contract.Mode],
         "degraded_reasons": [reason.value for reason in contract.DegradedReason],
+        "relevance": [operating_point(entry) for entry in calibrations().values()],
     }
+
+
+def operating_point(calibration: Calibration) -> dict[str, Any]:
+    """Return how often the relevance gate is right and wrong, as shares of labelled questions (docs/retrieval.md).
+
+    `dev` are the questions it was fitted on, `test` those that had no part in it.
+    """
+    model = {"id": calibration.model_id, "revision": calibration.revision}
+    return {"embedding_model": model, "passes": "margin >= 0, in logits", "measured": calibration.measured}
 
 
 def tool_reference() -> str:

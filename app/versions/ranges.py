@@ -14,9 +14,9 @@ from functools import lru_cache
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion as InvalidPep440
 from packaging.version import Version
-from semantic_version import NpmSpec  # type: ignore[import-untyped]
+from semantic_version import NpmSpec
 from semantic_version import Version as SemanticVersion
-from semantic_version.base import Range  # type: ignore[import-untyped]
+from semantic_version.base import Range
 from univers.version_range import MavenVersionRange
 from univers.versions import MavenVersion
 

@@ -81,6 +81,22 @@ def test_question_outside_the_knowledge_base_gets_no_match(ask: Any, question: s
     assert answer["suggestions"]
 
 
+def test_neighbour_of_a_question_comes_with_a_doubt(ask: Any) -> None:
+    """What is near a question that no record answers says so, and what answers it for certain does not."""
+    near = ask("where do I put the retry for a flaky cron job in the cluster", technologies=["Kubernetes"])
+    assert near["results"]
+    assert near["suggestions"] == ["Near the question, perhaps no answer to it: compare conditions before you act."]
+    assert ask("React list rows keep the wrong state after reordering")["suggestions"] == []
+
+
+def test_near_miss_says_what_it_lacked(ask: Any) -> None:
+    """A record about what one uses something else for is named with that reason, and not handed out."""
+    answer = ask("ngFor tears down the rows and their inputs on every refresh of the list", technologies=["Angular"])
+    assert answer["retrieval"]["mode"] == "no_match"
+    for miss in answer["retrieval"].get("near_misses", []):
+        assert miss["reason"]
+
+
 def test_no_match_is_short(ask: Any) -> None:
     """Saying no costs little."""
     assert ask("best sourdough hydration for a rye loaf")["retrieval"]["tokens_used"] <= 220
