@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 
 from app.applicability import Judgement, Stack, join_stacks, judge_applicability
@@ -78,21 +79,47 @@ class Need:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What a score is the sum of: the shares of both legs, and the bonuses."""
+
+    words: float
+    meaning: float
+    technology: float
+    topic: float
+    task: float
+    phrase: float
+
+    @property
+    def total(self) -> float:
+        """The score."""
+        return self.meaning + self.words + (self.technology + self.topic + self.task + self.phrase)
+
+
+@dataclass(frozen=True)
 class Ranked:
     """A judged candidate.
 
     Attributes:
-        score: fused score plus bonuses.
+        judgement: of the technologies the caller named, which the answer says.
+        fit: of these and those the question mentions, which score and gate go by.
+        words, meaning: scores of the legs, each scaled to at most 1.
         margin: distance to the relevance gate in logits; negative is not an answer.
     """
 
     candidate: Candidate
     judgement: Judgement
+    fit: Judgement
     signals: GateSignals
+    gate: Gate
     words: float
     meaning: float
-    score: float
+    parts: Parts
     margin: float
+
+    @property
+    def score(self) -> float:
+        """Fused score plus bonuses."""
+        return self.parts.total
 
     @property
     def relevant(self) -> bool:
@@ -136,11 +163,42 @@ def choose_answers(ranked: Sequence[Ranked], limit: int) -> tuple[Ranked, ...]:
     Args:
         limit: most records.
     """
+    fates = decide_fates(ranked, limit)
+    return tuple(entry for entry, fate in zip(ranked, fates, strict=True) if fate is Fate.CHOSEN)
+
+
+class Fate(StrEnum):
+    """What becomes of a candidate, before the token budget."""
+
+    CHOSEN = "chosen"
+    BELOW_GATE = "below_gate"
+    BEHIND_SUREST = "behind_surest"
+    OTHER_TECHNOLOGIES = "other_technologies"
+    BEYOND_MAX_RESULTS = "beyond_max_results"
+
+
+def least_margin(ranked: Sequence[Ranked]) -> float:
+    """Return the margin that an answer needs: the gate's, or one not far behind the surest's."""
     surest = max((entry.margin for entry in ranked), default=0.0)
-    floor = max(0.0, surest - TAIL)
-    sure = [entry for entry in ranked if entry.margin >= floor]
-    surest_within = max((entry.margin for entry in sure if entry.within), default=floor)
-    return tuple(entry for entry in sure if entry.within or entry.margin >= surest_within)[:limit]
+    return max(0.0, surest - TAIL)
+
+
+def decide_fates(ranked: Sequence[Ranked], limit: int) -> list[Fate]:
+    """Return what becomes of each candidate, in their order; `choose_answers` goes by it."""
+    floor = least_margin(ranked)
+    surest_within = max((entry.margin for entry in ranked if entry.margin >= floor and entry.within), default=floor)
+    fates: list[Fate] = []
+    for entry in ranked:
+        fate = _fate(entry, floor, surest_within)
+        is_over = fate is Fate.CHOSEN and fates.count(Fate.CHOSEN) >= limit
+        fates.append(Fate.BEYOND_MAX_RESULTS if is_over else fate)
+    return fates
+
+
+def _fate(entry: Ranked, floor: float, surest_within: float) -> Fate:
+    if entry.margin < floor:
+        return Fate.BEHIND_SUREST if entry.relevant else Fate.BELOW_GATE
+    return Fate.CHOSEN if entry.within or entry.margin >= surest_within else Fate.OTHER_TECHNOLOGIES
 
 
 @dataclass(frozen=True)
@@ -187,14 +245,20 @@ def _judge(candidate: Candidate, need: Need, bench: _Bench) -> Ranked:
     judgement = judge_applicability(candidate.applies_to, need.stack)
     fit = judge_applicability(candidate.applies_to, need.whole_stack) if need.mentioned else judgement
     words, meaning = bench.scaled_words(candidate), bench.scaled_meaning(candidate)
-    share = bench.weights.meaning if bench.has_vectors else 0.0
-    score = share * meaning + (1.0 - share) * words + _bonus(candidate, need, fit.best(), bench.weights)
+    parts = _parts(candidate, need, fit, bench, words=words, meaning=meaning)
     signals = weigh(candidate, bench.pool, fit, bench.domain)
-    return Ranked(candidate, judgement, signals, words, meaning, score, bench.gate.margin(signals))
+    margin = bench.gate.margin(signals)
+    return Ranked(candidate, judgement, fit, signals, bench.gate, words, meaning, parts, margin)
 
 
-def _bonus(candidate: Candidate, need: Need, verdict: Applicability | None, weights: Weights) -> float:
-    bonus = weights.bonus(verdict)
-    bonus += weights.topic if candidate.topic in need.topics else 0.0
-    bonus += weights.task if need.task_type in candidate.task_types else 0.0
-    return bonus + (weights.phrase if candidate.phrase > 0.0 else 0.0)
+def _parts(candidate: Candidate, need: Need, fit: Judgement, bench: _Bench, *, words: float, meaning: float) -> Parts:
+    weights = bench.weights
+    share = weights.meaning if bench.has_vectors else 0.0
+    return Parts(
+        words=(1.0 - share) * words,
+        meaning=share * meaning,
+        technology=weights.bonus(fit.best()),
+        topic=weights.topic if candidate.topic in need.topics else 0.0,
+        task=weights.task if need.task_type in candidate.task_types else 0.0,
+        phrase=weights.phrase if candidate.phrase > 0.0 else 0.0,
+    )

@@ -105,9 +105,9 @@ class LocalRuntime:
             yield opened.services
 
     def explain(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a search and return how each candidate was judged."""
+        """Run a search and return everything that led to its answer."""
         with self.services() as services:
-            return explain(services, arguments)
+            return explain(services, arguments, SystemClock().monotonic)
 
     @contextmanager
     def key_administration(self) -> Iterator[StoredKeys]:

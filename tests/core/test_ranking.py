@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.applicability import read_stack
 from app.ports import Candidate, CandidatePool, EmbeddingModel, QueryEmbedding
-from app.ranking import Need, Ranked, choose_answers, rank
+from app.ranking import TAIL, Fate, Need, Ranked, choose_answers, decide_fates, least_margin, rank
 from app.record import AppliesTo, Kind, TaskType, Topic
 from app.relevance import Calibration, Domain, Gate, coverage
 from app.versions import Scheme
@@ -163,3 +163,42 @@ def test_another_revision_of_the_model_goes_by_words() -> None:
     entry = rank(pool(candidate), Need(read_stack([], {})), question=stranger)[0]
     assert entry.signals.domain is None
     assert not entry.relevant
+
+
+def test_score_is_the_sum_of_its_parts() -> None:
+    """Each leg's share and each bonus is kept; without a vector the words have the whole share."""
+    meant = make_candidate("b", topic=Topic.SECURITY, task_types=(TaskType.REVIEW,), applies_to=(REACT,), phrase=0.5)
+    need = Need(read_stack(["React"], {}), topics=frozenset({Topic.SECURITY}), task_type=TaskType.REVIEW)
+    for question in (INSIDE, None):
+        entry = judge(pool(meant), need, question)[0]
+        parts = entry.parts
+        assert min(parts.words, parts.technology, parts.topic, parts.task, parts.phrase) > 0
+        assert (parts.meaning > 0) == (question is not None)
+        legs = parts.words + parts.meaning
+        assert abs(legs - 1.0) < 1e-9
+        assert abs(entry.score - (legs + parts.technology + parts.topic + parts.task + parts.phrase)) < 1e-9
+        assert entry.margin == entry.gate.margin(entry.signals)
+
+
+def test_every_candidate_has_a_fate_and_the_chosen_are_the_answers() -> None:
+    """What is said about why a record is not answered is what decided it."""
+    metrics = AppliesTo(kind=Kind.TOOL, name="Prometheus")
+    candidates = [
+        make_candidate("a-sure", cosine=0.9, applies_to=(REACT,), words=4.0),
+        make_candidate("b-as-sure", cosine=0.88, applies_to=(REACT,), words=3.0),
+        make_candidate("c-elsewhere", cosine=0.89, applies_to=(metrics,), words=2.0),
+        make_candidate("d-behind", cosine=0.6, applies_to=(REACT,), words=1.0),
+        make_candidate("e-below", cosine=0.1, matched=frozenset(), words=0.5),
+    ]
+    ranked = judge(pool(*candidates), Need(read_stack(["React"], {"React": "18"})))
+    fates = {entry.candidate.slug: fate for entry, fate in zip(ranked, decide_fates(ranked, 1), strict=True)}
+    assert fates == {
+        "a-sure": Fate.CHOSEN,
+        "b-as-sure": Fate.BEYOND_MAX_RESULTS,
+        "c-elsewhere": Fate.OTHER_TECHNOLOGIES,
+        "d-behind": Fate.BEHIND_SUREST,
+        "e-below": Fate.BELOW_GATE,
+    }
+    assert [entry.candidate.slug for entry in choose_answers(ranked, 1)] == ["a-sure"]
+    assert least_margin(ranked) == max(entry.margin for entry in ranked) - TAIL
+    assert decide_fates([], 5) == []

@@ -15,10 +15,12 @@ from app.operations import OPERATIONS, call
 from app.record import TaskType, Topic
 from app.technologies import canonical_name
 from app.transports.cli.cardtext import print_card
+from app.transports.cli.explaining import print_explanation
 from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, reports_errors, wrapped
 from app.transports.cli.runtime import Runtime
 
-_EXPLAINED = ("score", "words", "meaning", "coverage", "margin", "verdict")
+# Candidates explained unless all are asked for, besides those that the answer names.
+_EXPLAINED = 10
 _TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you know it: React==18.2. Repeatable."
 
 
@@ -35,7 +37,8 @@ def _choice(*members: StrEnum) -> click.Choice[str]:
 @click.option("-n", "--max-results", type=int, help="Most results.")
 @click.option("--detail", type=_choice(Detail.BRIEF, Detail.STANDARD), help="How much of each record.")
 @click.option("--budget", "token_budget", type=int, help="Most tokens the answer may take.")
-@click.option("--explain", is_flag=True, help="Show how every candidate was judged.")
+@click.option("--explain", "explained", flag_value="best", help="Show what led to the answer, and the best candidates.")
+@click.option("--explain-all", "explained", flag_value="all", help="The same with every candidate.")
 @json_option
 @click.pass_obj
 @reports_errors
@@ -45,7 +48,7 @@ def search(
     query: str,
     technologies: tuple[str, ...],
     topics: tuple[str, ...],
-    explain: bool,
+    explained: str | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -57,12 +60,12 @@ def search(
     for name in arguments["technologies"]:
         if canonical_name(name) is None:
             click.echo(f"No record knows a technology of the name {name!r}; versions go after `==`.", err=True)
-    if explain:
-        _print_explanation(runtime.explain(arguments), as_json=as_json)
-        return
-    with runtime.services() as services:
-        answer = call(services, "search_knowledge", arguments)
-    print_json(answer) if as_json else _print_answer(answer)
+    if explained:
+        answer = _explain(runtime, arguments, everything=explained == "all", as_json=as_json)
+    else:
+        with runtime.services() as services:
+            answer = call(services, "search_knowledge", arguments)
+        print_json(answer) if as_json else _print_answer(answer)
     if not answer["results"]:
         raise SystemExit(EXIT_REFUSED)
 
@@ -159,16 +162,15 @@ def _finding_text(finding: Mapping[str, Any]) -> str:
     return f"{name}: {finding['verdict'].replace('_', ' ')}{constraint}"
 
 
-def _print_explanation(explanation: dict[str, Any], *, as_json: bool) -> None:
+def _explain(runtime: Runtime, arguments: Mapping[str, Any], *, everything: bool, as_json: bool) -> dict[str, Any]:
+    explanation = runtime.explain(arguments)
+    candidates = [
+        row
+        for row in explanation["candidates"]
+        if everything or row["place"] <= _EXPLAINED or row["tokens_whole"] or row["slug"] in explanation["near_misses"]
+    ]
     if as_json:
-        print_json(explanation)
-        return
-    for row in explanation["candidates"]:
-        mark = "answered" if row["answered"] else "not said"
-        click.echo(f"{row['place']:>2}. {row['slug']}  ({mark})")
-        facts = " · ".join(f"{name} {row[name]}" for name in _EXPLAINED if row[name] not in ("", None))
-        click.echo(wrapped(facts, 4))
-    click.echo(
-        f"{explanation['mode']}. A margin of 0 or more passes the relevance gate; of those, records far behind the "
-        f"surest are not said. Words of the question that no record holds: {explanation['unknown_terms']}."
-    )
+        print_json({**explanation, "candidates": candidates})
+    else:
+        print_explanation(explanation, candidates)
+    return explanation
