@@ -69,10 +69,10 @@ def print_explanation(explanation: Row, candidates: Sequence[Row]) -> None:
 def _print_for_people(explanation: Row, candidates: Sequence[Row]) -> None:
     for what, found in _facts(explanation):
         click.echo(f"{what:<15}" + wrapped(found, 15).lstrip())
-    terms = explanation["terms"]
-    _print("Words of the question, as they are searched for", _TERM, terms[:_WORDS_SHOWN])
-    if len(terms) > _WORDS_SHOWN:
-        click.echo(f"and {len(terms) - _WORDS_SHOWN} that say less (--json has them)")
+    known = [term for term in explanation["terms"] if term["records"]]
+    _print("Words of the question that a record holds, as they are searched for", _TERM, known[:_WORDS_SHOWN])
+    if len(known) > _WORDS_SHOWN:
+        click.echo(f"and {len(known) - _WORDS_SHOWN} that say less")
     _print("Candidates", _FATE, candidates)
     _print("Score: shares of words and meaning, and bonuses", _SCORE, candidates)
     _print(_gate_title(explanation, candidates), _GATE, candidates)
@@ -133,7 +133,7 @@ def _facts(explanation: Row) -> list[tuple[str, str]]:
         "domain": _domain(explanation["domain"]),
         "technologies": ", ".join(explanation["technologies"]),
         "in the text": ", ".join(explanation["technologies_in_text"]),
-        "unknown words": " ".join(explanation["unknown_terms"]),
+        "unknown words": _unknown(explanation["unknown_terms"]),
         "milliseconds": ", ".join(f"{stage} {spent}" for stage, spent in explanation["timing_ms"].items()),
     }
     return [(what, found) for what, found in facts.items() if found]
@@ -142,6 +142,11 @@ def _facts(explanation: Row) -> list[tuple[str, str]]:
 def _answer(explanation: Row) -> str:
     found = "{mode}: {results} of {total_candidates} candidates from {documents} records".format_map(explanation)
     return found + (", nothing relevant about the technologies named" if explanation["widened"] else "")
+
+
+def _unknown(terms: Sequence[str]) -> str:
+    more = f" and {len(terms) - _WORDS_SHOWN} more" if len(terms) > _WORDS_SHOWN else ""
+    return " ".join(terms[:_WORDS_SHOWN]) + more
 
 
 def _domain(log_odds: float | None) -> str:
