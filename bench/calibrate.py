@@ -29,9 +29,9 @@ from app.relevance import Calibration, Domain, Gate, GateSignals
 from bench.blocks import write_block
 from bench.corpus import ROOT, Corpus, shipped_corpus
 from bench.errors import CURVE, Curve, as_table, draw, measure
-from bench.evaluation import Evaluation, Outcome
+from bench.evaluation import CONDITIONS, Evaluation, Outcome
 from bench.logistic import Matrix, balanced, fit
-from bench.questions import ANSWERED, Question, read_issues, read_questions
+from bench.questions import ANSWERED, read_issues, read_questions
 
 FILE = ROOT / "app/calibration.json"
 DOMAIN = Path(__file__).with_name("domain")
@@ -39,7 +39,7 @@ DOMAIN = Path(__file__).with_name("domain")
 KEPT = 0.965
 _DOMAIN_PENALTY = 0.3
 _GATE_PENALTY = 1.0
-_SIGNALS = ("cosine", "coverage", "domain", "about", "elsewhere", "rival")
+SIGNALS = ("cosine", "coverage", "domain", "about", "elsewhere", "rival")
 _WORDS_ONLY = ("coverage", "about", "elsewhere", "rival")
 # A question that nothing answers shows the gate its best candidates.
 _SHOWN = 2
@@ -66,15 +66,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def calibrate(corpus: Corpus, evaluation: Evaluation) -> Calibration:
     """Return what fits the corpus' model and the development questions."""
+    domain = fit_domain(corpus)
+    return replace(
+        _draft(corpus, domain),
+        hybrid=_fit_gate(observe(corpus, evaluation, domain), SIGNALS),
+        words_only=_fit_gate(observe(corpus, evaluation, domain, words_only=True), _WORDS_ONLY),
+    )
+
+
+def _draft(corpus: Corpus, domain: Domain) -> Calibration:
+    """Return a calibration whose gate lets nothing count yet, to see the signals with."""
     model = corpus.embedder.model
     blank = Gate(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    draft = Calibration(model.model_id, model.revision, blank, blank, fit_domain(corpus), {})
-    questions = [question for question in read_questions("dev") if question.kind in ANSWERED or not question.answers]
-    return replace(
-        draft,
-        hybrid=_fit_gate(_ask(evaluation, questions, draft, words_only=False), _SIGNALS),
-        words_only=_fit_gate(_ask(evaluation, questions, draft, words_only=True), _WORDS_ONLY),
-    )
+    return Calibration(model.model_id, model.revision, blank, blank, domain, {})
 
 
 def fit_domain(corpus: Corpus) -> Domain:
@@ -92,24 +96,22 @@ def _lines(name: str) -> list[str]:
     return [line for path in sorted(DOMAIN.glob(f"{name}*.txt")) for line in path.read_text("utf-8").splitlines()]
 
 
-def _ask(evaluation: Evaluation, questions: list[Question], draft: Calibration, *, words_only: bool) -> list[Outcome]:
-    unanswerable = [question for question in questions if not question.answers]
-    asked = [
-        *evaluation.ask(questions, "plain", calibration=draft, words_only=words_only),
-        *evaluation.ask(questions, "named", calibration=draft, words_only=words_only),
-        *(
-            outcome
-            for outcome in evaluation.ask(questions, "stacked", calibration=draft, words_only=words_only)
-            if outcome.question in unanswerable
-        ),
-    ]
-    return [outcome for outcome in asked if outcome.ranked]
+def observe(corpus: Corpus, evaluation: Evaluation, domain: Domain, *, words_only: bool = False) -> list[Outcome]:
+    """Return the outcomes that a gate is fitted on: the development questions in every way they are asked."""
+    draft = _draft(corpus, domain)
+    questions = [question for question in read_questions("dev") if question.kind in ANSWERED or not question.answers]
+    asked: list[Outcome] = []
+    for condition in CONDITIONS:
+        outcomes = evaluation.ask(questions, condition, calibration=draft, words_only=words_only)
+        # A lent stack changes nothing for a question that has one of its own.
+        asked += [o for o in outcomes if o.ranked and (condition != "stacked" or not o.question.answers)]
+    return asked
 
 
 def _fit_gate(outcomes: Sequence[Outcome], signals: Sequence[str]) -> Gate:
     """Return the gate whose intercept keeps KEPT of the answerable questions."""
-    rows = [(entry.signals, label) for outcome in outcomes for entry, label in _examples(outcome)]
-    features = np.array([_vector(entry, signals) for entry, _ in rows])
+    rows = [(entry.signals, label) for outcome in outcomes for entry, label in examples(outcome)]
+    features = np.array([vector_of(entry, signals) for entry, _ in rows])
     labels = np.array([label for _, label in rows])
     found = fit(features, labels, penalty=_GATE_PENALTY, weights=balanced(labels))
     gate = _gate(found, signals)
@@ -119,19 +121,20 @@ def _fit_gate(outcomes: Sequence[Outcome], signals: Sequence[str]) -> Gate:
     return replace(gate, intercept=round(gate.intercept - float(np.quantile(surest, 1.0 - KEPT)), 3))
 
 
-def _examples(outcome: Outcome) -> list[tuple[Ranked, float]]:
-    """Return what the gate is shown of a question: the right record, or where there is none the best wrong ones."""
+def examples(outcome: Outcome) -> list[tuple[Ranked, float]]:
+    """Return what a gate is shown of a question: the right record, or where there is none the best wrong ones."""
     if not outcome.question.answers:
         return [(entry, 0.0) for entry in outcome.ranked[:_SHOWN]]
     return [(outcome.ranked[outcome.place - 1], 1.0)] if outcome.place else []
 
 
-def _vector(signals: GateSignals, names: Sequence[str]) -> list[float]:
+def vector_of(signals: GateSignals, names: Sequence[str]) -> list[float]:
+    """Return the signals of these names as numbers; one that is not known is 0."""
     return [float(getattr(signals, name) or 0.0) for name in names]
 
 
 def _gate(found: Matrix, names: Sequence[str]) -> Gate:
-    values = dict.fromkeys(_SIGNALS, 0.0) | {
+    values = dict.fromkeys(SIGNALS, 0.0) | {
         name: round(float(value), 3) for name, value in zip(names, found, strict=False)
     }
     return Gate(intercept=float(found[-1]), **values)

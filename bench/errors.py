@@ -18,6 +18,7 @@ from bench.questions import ANSWERED, ELSEWHERE, MESSY, Question
 CURVE = DOCUMENT.with_suffix("") / "gate.svg"
 _COLOURS = {"dev": "#8ecae6", "test": "#014f86", "issues": "#f4a259"}
 _PANELS = (("about something else", ELSEWHERE, 0.2), ("about a near topic", ("near_topic",), 1.0))
+_STYLES: dict[Condition, str] = {"plain": ":", "named": "-"}
 _WAYS: dict[Condition, str] = {
     "plain": "no technology named",
     "named": "technologies as in the set",
@@ -124,7 +125,7 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
 
 def _draw_curve(panel: Any, curve: Curve, kinds: Sequence[str]) -> None:
     colour = _COLOURS[curve.name]
-    for condition, style in (("plain", ":"), ("named", "-")):
+    for condition, style in _STYLES.items():
         if not any(outcome.question.kind in kinds for outcome in curve.outcomes[condition]):
             continue
         false, kept = kept_against_false(curve, condition, kinds)

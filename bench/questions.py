@@ -83,8 +83,16 @@ def _entries(path: Path) -> Iterator[dict[str, Any]]:
 def _question(entry: dict[str, Any]) -> Question:
     if entry["kind"] not in KINDS:
         raise ValueError(f"{entry['id']}: no kind {entry['kind']!r}")
-    fields = {key: frozenset(entry.pop(key, ())) for key in ("answers", "also", "refuse")}
-    return Question(text=entry.pop("question"), technologies=tuple(entry.pop("technologies", ())), **fields, **entry)
+    text = entry.pop("question")
+    collected = {key: tuple(entry.pop(key, ())) for key in ("technologies", "answers", "also", "refuse")}
+    return Question(
+        text=text,
+        technologies=collected["technologies"],
+        answers=frozenset(collected["answers"]),
+        also=frozenset(collected["also"]),
+        refuse=frozenset(collected["refuse"]),
+        **entry,
+    )
 
 
 def _issue(entry: Mapping[str, Any], needs: Mapping[str, list[str]]) -> Question:

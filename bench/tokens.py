@@ -1,10 +1,10 @@
 """What answers cost those who read them, by what was asked for and by tokenizer.
 
-    .venv/bin/python -m bench.tokens [--questions FILE ...] [--tokenizer NAME=FILE ...]
+    .venv/bin/python -m bench.tokens [--questions FILE ...] [--tokenizer NAME=FILE ...] [--write]
 
-Asks the development questions over the shipped records as an agent would, with their technologies named and everything
-else left at its default, and prints Markdown. The questions are those of `../shared` where that folder is, otherwise
-those under `tests/retrieval/questions`. `--tokenizer` adds a column for a `tokenizer.json`.
+Asks the development questions under `tests/retrieval/questions` over the shipped records as an agent would, with their
+technologies named and everything else left at its default, and prints Markdown. `--tokenizer` adds a column for a
+`tokenizer.json`. With `--write` the tables of docs/retrieval.md are renewed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from app.operations import OPERATIONS, Services, call
 from app.ports import FeedbackEntry, QueryEmbedding, RetrievalEvent
 from app.transports.jsonrpc import Kind, Message
 from app.transports.mcp import SERVED_VERSIONS, Dialect, McpServer
+from bench.blocks import write_block
 from bench.corpus import ROOT, Corpus, shipped_corpus
 from bench.tokenizers import Tokenizer, from_file, real_tokenizers
 
-ISSUES = ROOT.parent / "shared/data/questions/questions-dev.jsonl"
 OWN_QUESTIONS = ROOT / "tests/retrieval/questions"
 COUNTED = Tokenizer("counted", count_tokens)
 # Measured elsewhere with o200k_base: what one answer takes, and what the list of tools does.
@@ -76,14 +76,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--questions", type=Path, nargs="+", default=default_files())
     parser.add_argument("--tokenizer", nargs="+", default=[], metavar="NAME=FILE")
+    parser.add_argument("--write", action="store_true", help="renew docs/retrieval.md")
     chosen = parser.parse_args()
     named = [value.partition("=") for value in chosen.tokenizer]
-    print(table(chosen.questions, [from_file(name, Path(file)) for name, _, file in named]))
+    found = table(chosen.questions, [from_file(name, Path(file)) for name, _, file in named])
+    print(found)
+    if chosen.write:
+        write_block("tokens", found)
 
 
 def default_files() -> list[Path]:
-    """Return the files of development questions that are here."""
-    return [ISSUES] if ISSUES.is_file() else sorted(OWN_QUESTIONS.glob("dev-*.jsonl"))
+    """Return the files of the development questions."""
+    return sorted(OWN_QUESTIONS.glob("dev-*.jsonl"))
 
 
 def table(files: Sequence[Path] | None = None, extra: Sequence[Tokenizer] = ()) -> str:

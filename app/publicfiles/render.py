@@ -161,10 +161,13 @@ def _values(site: Site) -> dict[str, str]:
 def _error_rates() -> str:
     """State what the relevance gate does with questions it was not fitted on."""
     rates = next(iter(calibrations().values())).measured["test"]["named"]
+    answered, elsewhere, near, undoubted = (
+        f"{rates[name]:.1%}" for name in ("answered", "false_elsewhere", "false_near_topic", "the_same_undoubted")
+    )
     return (
-        f"{rates['answered']:.1%} of the questions that a record answers get an answer, "
-        f"{rates['false_elsewhere']:.1%} of those about something else, and {rates['false_near_topic']:.1%} of those about a technology that is covered "
-        f"and a matter that is not; {rates['the_same_undoubted']:.1%} of these without a word of doubt in `suggestions`"
+        f"{answered} of the questions that a record answers get an answer, {elsewhere} of those about something else, and "
+        f"{near} of those about a technology that is covered and a matter that is not; {undoubted} of these without a "
+        "word of doubt in `suggestions`"
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.applicability import Stack, read_stack
-from app.lexical import query_terms
+from app.lexical import query_terms, technologies_in
 from app.ports import CandidateRequest, QueryEmbedding
 from app.ranking import Need, Ranked, Weights, rank
-from bench.retrieval.collection import NAMED, Query, System
+from bench.retrieval.collection import Query, System
 from bench.retrieval.scratch import Library
 
 WORDS, MEANING, FUSED, APPLICABLE = "words only", "meaning only", "fused", "fused + applicability"
@@ -41,8 +41,8 @@ class Product:
         return self._ids(self._rank(query, terms=query_terms(query.text), embedding=self._embed(query.text)))
 
     def applicable(self, query: Query) -> list[str]:
-        """Rank as the product does."""
-        need = Need(read_stack(query.technologies, query.versions))
+        """Rank as the product does, with the technologies named, and those the text mentions."""
+        need = Need(read_stack(query.technologies, query.versions), technologies_in(query.text))
         return self._ids(self._rank(query, terms=query_terms(query.text), embedding=self._embed(query.text), need=need))
 
     def _rank(
@@ -54,7 +54,7 @@ class Product:
         need: Need = _NOBODY,
         weights: Weights | None = None,
     ) -> list[Ranked]:
-        request = CandidateRequest(terms, query.text, embedding, need.stack.reach)
+        request = CandidateRequest(terms, query.text, embedding, need.whole_stack.reach)
         pool = self._library.catalogue.find_candidates(request)
         if pool.degraded:
             raise RuntimeError(f"a part of the search failed, and would not be measured: {pool.degraded}")
@@ -82,5 +82,5 @@ def systems_of(library: Library, vectors: str = "", *, with_words: bool = True) 
         *words,
         System(f"{MEANING}{label}", product.meaning),
         System(f"{FUSED}{label}", product.fused),
-        System(f"{APPLICABLE}{label}", product.applicable, asked=(NAMED,)),
+        System(f"{APPLICABLE}{label}", product.applicable),
     ]

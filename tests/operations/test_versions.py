@@ -8,9 +8,9 @@ import pytest
 
 from app.operations import Services, call
 from app.recordfile import read_record, record_paths
-from tests.operations.conftest import RECORDS
+from bench.corpus import ROOT
 
-ALL = {record.slug: record for record in (read_record(path).record for path in record_paths(RECORDS))}
+ALL = {record.slug: record for record in (read_record(path).record for path in record_paths(ROOT / "records"))}
 SCOPED = {slug: record for slug, record in ALL.items() if any(entry.version_constraint for entry in record.applies_to)}
 TECHNOLOGIES = sorted({entry.name for record in SCOPED.values() for entry in record.applies_to if entry.scheme})
 
