@@ -165,8 +165,8 @@ def _error_rates() -> str:
         f"{rates[name]:.1%}" for name in ("answered", "false_elsewhere", "false_near_topic", "the_same_undoubted")
     )
     return (
-        f"{answered} of the questions that a record answers get an answer, {elsewhere} of those about something else, and "
-        f"{near} of those about a technology that is covered and a matter that is not; {undoubted} of these without a "
+        f"{answered} of the questions that a record answers get an answer, {elsewhere} of those about something else, "
+        f"and {near} of those about a technology that is covered and a matter that is not; {undoubted} of these without a "
         "word of doubt in `suggestions`"
     )
 
