@@ -166,8 +166,8 @@ def _error_rates() -> str:
     )
     return (
         f"{answered} of the questions that a record answers get an answer, {elsewhere} of those about something else, "
-        f"and {near} of those about a technology that is covered and a matter that is not; {undoubted} of these without a "
-        "word of doubt in `suggestions`"
+        f"and {near} of those about a technology that is covered and a matter that is not; {undoubted} of the last "
+        "without a word of doubt in `suggestions`"
     )
 
 
