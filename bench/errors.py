@@ -13,7 +13,7 @@ from typing import Any
 from app.relevance import Calibration
 from bench.blocks import DOCUMENT
 from bench.evaluation import CONDITIONS, Condition, Evaluation, Outcome
-from bench.questions import ANSWERED, ELSEWHERE, MESSY, Question
+from bench.questions import ANSWERED, ELSEWHERE, MESSY, OLD_VERSION, Question
 
 CURVE = DOCUMENT.with_suffix("") / "gate.svg"
 _COLOURS = {"dev": "#8ecae6", "test": "#014f86", "issues": "#f4a259"}
@@ -61,6 +61,7 @@ RATES: dict[str, tuple[Callable[[Question], bool], Callable[[Outcome], bool]]] =
     "false elsewhere": (lambda question: question.kind in ELSEWHERE, lambda outcome: outcome.answered),
     "false near topic": (lambda question: question.kind == "near_topic", lambda outcome: outcome.answered),
     "the same, undoubted": (lambda question: question.kind == "near_topic", lambda outcome: outcome.sure),
+    "wrong version": (lambda question: question.kind == OLD_VERSION, lambda outcome: bool(outcome.wrong_versions)),
     "false foreign": (lambda question: question.kind == "foreign", lambda outcome: outcome.answered),
 }
 
@@ -119,7 +120,7 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
             )
             panel.grid(alpha=0.3)
         panels[0].set_ylabel("questions with an answer that get one")
-        panels[1].legend(loc="lower right")
+        panels[0].legend(loc="lower right")
         figure.savefig(path, format="svg", metadata={"Date": None}, facecolor="white")
 
 
