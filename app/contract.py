@@ -71,6 +71,7 @@ class DegradedReason(StrEnum):
     EMBEDDING_CIRCUIT_OPEN = "embedding_circuit_open"
     EMBEDDING_INVALID = "embedding_invalid"
     EMBEDDING_BUSY = "embedding_busy"
+    QUESTION_TRUNCATED = "question_truncated"
     EMBEDDING_MODEL_NOT_PUBLISHED = "embedding_model_not_published"
     PARTIAL_EMBEDDINGS = "partial_embeddings"
     TEXT_SEARCH_ERROR = "text_search_error"

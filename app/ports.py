@@ -34,11 +34,16 @@ class EmbeddingModel:
 
 @dataclass(frozen=True)
 class QueryEmbedding:
-    """The vector of a question (float32[dims], unit length), and whether it was at hand already."""
+    """The vector of a question (float32[dims], unit length), and whether it was at hand already.
+
+    Attributes:
+        truncated: the question is longer than what the model is given, and a part of it was not seen.
+    """
 
     vector: Vector
     model: EmbeddingModel
     cache: Literal["hit", "miss"]
+    truncated: bool = False
 
 
 class Embedder(Protocol):

@@ -123,7 +123,8 @@ def run_search(services: SearchServices, request: SearchRequest) -> Search:
     usable = None if pool.degraded in _WITHOUT_VECTORS else embedding
     ranked = tuple(rank(pool, need, question=usable, weights=services.weights))
     answers = choose_answers(ranked, request.max_results)
-    return Search(need, pool, ranked, answers, usable, reason or pool.degraded, services.embedder.provider)
+    degraded = reason or pool.degraded or _truncation(usable)
+    return Search(need, pool, ranked, answers, usable, degraded, services.embedder.provider)
 
 
 # The store could not use the question's vector at all: what it found, it found by words.
@@ -135,6 +136,10 @@ def _embed(embedder: QueryEmbedder, query: str) -> tuple[QueryEmbedding | None, 
         return embedder.embed_query(query), None
     except EmbeddingFailure as failure:
         return None, DegradedReason(failure.reason)
+
+
+def _truncation(embedding: QueryEmbedding | None) -> DegradedReason | None:
+    return DegradedReason.QUESTION_TRUNCATED if embedding and embedding.truncated else None
 
 
 def _frame(request: SearchRequest, found: Search) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from collections import OrderedDict
 
-from app.ports import EmbeddingModel, Vector
+from app.ports import EmbeddingModel, QueryEmbedding
 
 
 class VectorCache:
@@ -23,7 +23,7 @@ class VectorCache:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._secret = secrets.token_bytes(32)
-        self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
+        self._vectors: OrderedDict[bytes, QueryEmbedding] = OrderedDict()
 
     def key(self, text: str, model: EmbeddingModel | None) -> bytes:
         """Return the 32-byte key of a text under a model; None stands for a model not known yet."""
@@ -31,14 +31,14 @@ class VectorCache:
         message = f"{who}\0\0{text}".encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, message, hashlib.sha256).digest()
 
-    def get(self, key: bytes) -> Vector | None:
+    def get(self, key: bytes) -> QueryEmbedding | None:
         """Return the vector and count it as used, or None."""
         vector = self._vectors.get(key)
         if vector is not None:
             self._vectors.move_to_end(key)
         return vector
 
-    def put(self, key: bytes, vector: Vector) -> None:
+    def put(self, key: bytes, vector: QueryEmbedding) -> None:
         """Keep a vector, dropping the one that was not used for longest."""
         self._vectors[key] = vector
         self._vectors.move_to_end(key)

@@ -24,6 +24,7 @@ from app.embedding.artefacts import (
     unusable,
 )
 from app.embedding.vectors import unit_rows
+from app.embedding.windows import QuestionVector, read_whole
 from app.ports import EmbeddingModel, Vector
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -35,6 +36,8 @@ BATCH_TEXTS = 8
 # Padding included. Larger batches of long texts took three times the memory and more CPU, not less.
 BATCH_TOKENS = 512
 
+# Windows are no part of it: a text of up to 512 tokens has the same vector with them, a record is never computed in
+# windows, and a question's vector is not kept beyond the process.
 _MODEL = EmbeddingModel(
     model_id="all-MiniLM-L6-v2",
     revision=fingerprint(
@@ -86,7 +89,7 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str]) -> Vector:
         """Return float32[n, 384], rows of unit length, in the order of the texts.
 
-        Text beyond 512 tokens is not seen.
+        Text beyond 512 tokens is not seen: for a question, see `embed_question`.
 
         Raises:
             EmbeddingFailure: the model cannot be loaded, fails, or gives unusable vectors.
@@ -97,6 +100,15 @@ class OnnxEmbedder:
         except Exception as error:  # noqa: BLE001 - two libraries, each with errors of its own
             raise failed(error) from None
         return unit_rows(rows, count=len(texts), dims=_MODEL.dims)
+
+    def embed_question(self, question: str) -> QuestionVector:
+        """Return a question's vector: the one of `embed`, or of windows over all of it. Raises as `embed`."""
+        tokenizer = self._load().tokenizer
+        try:
+            tokens = _offsets(tokenizer.encode(question))
+        except Exception as error:  # noqa: BLE001 - the tokenizer raises bare exceptions
+            raise failed(error) from None
+        return read_whole(question, tokens, MAX_TOKENS, self.embed)
 
     def tokens_cut(self, texts: Sequence[str]) -> list[int]:
         """Return, for each text, how many of its tokens are beyond the limit and so not seen.
@@ -197,6 +209,16 @@ def _padded(ids: list[list[int]]) -> tuple[_Tokens, _Tokens]:
         tokens[row, : len(text_ids)] = text_ids
         mask[row, : len(text_ids)] = 1
     return tokens, mask
+
+
+def _offsets(encoding: Any) -> list[tuple[int, int]]:
+    """Return where each token stands in the text, also of the parts that were cut off, without the marks."""
+    return [
+        place
+        for part in (encoding, *encoding.overflowing)
+        for place, mark in zip(part.offsets, part.special_tokens_mask, strict=True)
+        if not mark
+    ]
 
 
 def _beyond_limit(encoding: Any) -> int:

