@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 import snowballstemmer
 
@@ -30,9 +31,12 @@ _CONTRACTION = re.compile(r"(?:n['\u2019]t|['\u2019](?:s|re|ve|ll|d|m))$")
 # Spellings of technologies that are ordinary words: in running text they say nothing about a technology.
 _AMBIGUOUS = frozenset(
     """
-    aks android astro axe bull compose ecs elixir es express expressjs flutter go helm hibernate http https
-    hypothesis logging logs maven mock mongoose nest next node pg phoenix php puppeteer remix requests rest ruby
-    scala selenium sequelize sh shell solid storybook swift symfony tailwind tf yarn
+    aks android apache astro axe bicep bull bun bundler c caddy cargo cassandra chef compose composer dart diesel
+    doctrine ecs elixir eloquent ember envoy enzyme es espresso express expressjs faraday flutter gin go graphite
+    guzzle helm hibernate http httpd https hypothesis jasmine joi koa lit logging logs marshmallow maven mercurial
+    mocha mock mongoose moq nest next node nomad parcel pg phoenix php poetry puppet puppeteer quartz remix requests
+    rest rollup rq ruby scala selenium sequelize sh shell solid spring storybook subversion swift symfony tailwind
+    tf tornado trio yarn yup
     """.split()  # noqa: SIM905 - a list of words is read as text
 )
 _STOP_WORDS = frozenset(
@@ -61,8 +65,11 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 def technologies_in(text: str) -> tuple[str, ...]:
     """Return the keys of the technologies a text names, in the order they first occur; ordinary words are not taken."""
-    named = (_technology(_CONTRACTION.sub("", token.casefold())) for token in _tokens(text))
-    return tuple(dict.fromkeys(key for key in named if key))
+    words = [_CONTRACTION.sub("", token.casefold()) for token in _tokens(text)]
+    # "Spring Boot" and "SQL Server" are names of two words, and no word of them is ambiguous then.
+    pairs = (known_key(f"{one} {two}") for one, two in pairwise(words))
+    named = (_technology(word) for word in words)
+    return tuple(dict.fromkeys(key for key in (*named, *pairs) if key))
 
 
 def _tokens(text: str) -> Iterator[str]:

@@ -127,6 +127,12 @@ class Ranked:
         return self.margin >= 0.0
 
     @property
+    def match(self) -> float:
+        """The margin it would have if it were about the caller's technologies: how well it meets the text."""
+        contributions = self.gate.contributions(self.signals)
+        return self.margin - contributions["elsewhere"] - contributions["rival"]
+
+    @property
     def within(self) -> bool:
         """The record is about a technology the caller named, about what one is built on, or about none."""
         return self.judgement.best() is not Applicability.NOT_ABOUT
@@ -178,8 +184,11 @@ class Fate(StrEnum):
 
 
 def least_margin(ranked: Sequence[Ranked]) -> float:
-    """Return the margin that an answer needs: the gate's, or one not far behind the surest's."""
-    surest = max((entry.margin for entry in ranked), default=0.0)
+    """Return the margin that an answer needs: the gate's, or one not far behind the best match's.
+
+    Where the best match is about another technology and fails for that, what is far behind it is no answer either.
+    """
+    surest = max((entry.match for entry in ranked), default=0.0)
     return max(0.0, surest - TAIL)
 
 
@@ -209,11 +218,13 @@ class _Bench:
         words, cosine: highest raw scores of the pool. The lowest are the theoretical minima: 0 for BM25, -1 for a
             cosine.
         domain: log-odds that the question is about software engineering.
+        words_gate: for a candidate that has no vectors yet while others have.
     """
 
     pool: CandidatePool
     weights: Weights
     gate: Gate
+    words_gate: Gate
     words: float
     cosine: float
     domain: float | None
@@ -230,7 +241,11 @@ class _Bench:
         words = max((candidate.words or 0.0 for candidate in pool.candidates), default=0.0)
         cosine = max((candidate.cosine for candidate in pool.candidates if candidate.cosine is not None), default=-1.0)
         gate, domain = choose_gate(question, calibration)
-        return cls(pool, weights, gate, words, cosine, domain, question is not None)
+        words_gate, _ = choose_gate(None, calibration)
+        return cls(pool, weights, gate, words_gate, words, cosine, domain, question is not None)
+
+    def goes_by_words(self, candidate: Candidate) -> bool:
+        return candidate.cosine is None or not self.has_vectors
 
     def scaled_words(self, candidate: Candidate) -> float:
         return (candidate.words or 0.0) / self.words if self.words else 0.0
@@ -247,13 +262,13 @@ def _judge(candidate: Candidate, need: Need, bench: _Bench) -> Ranked:
     words, meaning = bench.scaled_words(candidate), bench.scaled_meaning(candidate)
     parts = _parts(candidate, need, fit, bench, words=words, meaning=meaning)
     signals = weigh(candidate, bench.pool, fit, bench.domain)
-    margin = bench.gate.margin(signals)
-    return Ranked(candidate, judgement, fit, signals, bench.gate, words, meaning, parts, margin)
+    gate = bench.words_gate if bench.goes_by_words(candidate) else bench.gate
+    return Ranked(candidate, judgement, fit, signals, gate, words, meaning, parts, gate.margin(signals))
 
 
 def _parts(candidate: Candidate, need: Need, fit: Judgement, bench: _Bench, *, words: float, meaning: float) -> Parts:
     weights = bench.weights
-    share = weights.meaning if bench.has_vectors else 0.0
+    share = 0.0 if bench.goes_by_words(candidate) else weights.meaning
     return Parts(
         words=(1.0 - share) * words,
         meaning=share * meaning,

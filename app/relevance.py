@@ -105,12 +105,13 @@ class Calibration:
     """What was fitted for one embedding model.
 
     Attributes:
-        model_id, revision: of the model; other weights, or another way to use them, need another calibration.
+        model_id: of the model.
+        revisions: of its weights and the way to use them, as providers state them; others need another calibration.
         measured: the gate's error rates as shares, by how the question was asked, for publication.
     """
 
     model_id: str
-    revision: str
+    revisions: tuple[str, ...]
     hybrid: Gate
     words_only: Gate
     domain: Domain
@@ -143,7 +144,7 @@ def coverage(candidate: Candidate, pool: CandidatePool) -> float:
 def calibration_of(model: EmbeddingModel) -> Calibration | None:
     """Return what was fitted for a model; None for one that never was: its cosines have no known scale."""
     found = calibrations().get(model.model_id)
-    return found if found and found.revision == model.revision else None
+    return found if found and model.revision in found.revisions else None
 
 
 def choose_gate(question: QueryEmbedding | None, calibration: Calibration | None = None) -> tuple[Gate, float | None]:
@@ -173,7 +174,7 @@ def read_calibration(entry: Mapping[str, Any]) -> Calibration:
     """Return a calibration as `calibration.json` states it."""
     return Calibration(
         model_id=entry["model_id"],
-        revision=entry["revision"],
+        revisions=tuple(entry["revisions"]),
         hybrid=Gate(**entry["hybrid"]),
         words_only=Gate(**entry["words_only"]),
         domain=Domain(entry["domain"]["intercept"], tuple(entry["domain"]["weights"])),

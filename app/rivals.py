@@ -6,7 +6,7 @@ from functools import cache
 
 from app.technologies import technology_key
 
-_GROUPS: tuple[tuple[str, ...], ...] = (
+GROUPS: tuple[tuple[str, ...], ...] = (
     # Databases, where statements, locks and types differ.
     ("PostgreSQL", "MySQL", "SQLite", "SQL Server", "MSSQL", "Oracle", "MongoDB", "DynamoDB", "Cassandra",
      "CockroachDB",
@@ -14,13 +14,13 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
     ("Redis", "Memcached", "etcd"),
     # What renders a user interface.
     ("React", "Vue", "Angular", "Svelte", "SvelteKit", "SolidJS", "Preact", "Ember", "Lit", "SwiftUI", "UIKit",
-     "Jetpack Compose", "Android", "iOS", "Flutter", "Qt", "WPF"),
+     "Jetpack Compose", "Android", "Flutter", "Qt", "WPF"),
     ("Next.js", "Nuxt", "Remix", "Astro", "SvelteKit", "Gatsby"),
     ("Redux", "MobX", "Zustand", "Pinia", "NgRx", "RxJS"),
     # Languages with runtimes of their own.
     ("Python", "Node.js", "Java", "Kotlin", "Scala", "Go", "Rust", "Ruby", "PHP", "C#", ".NET", "Swift", "Elixir",
      "Erlang",
-     "C", "C++", "Dart", "Perl", "Haskell", "Clojure"),
+     "C++", "Dart", "Perl", "Haskell", "Clojure"),
     ("TypeScript", "Java", "Kotlin", "Scala", "Go", "Rust", "Ruby", "PHP", "C#", ".NET", "Swift", "Elixir", "Dart",
      "Python"),
     # Frameworks for the server side.
@@ -29,16 +29,16 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
      "Rails", "Ruby on Rails", "Sinatra", "Laravel", "Symfony", "ASP.NET", "ASP.NET Core", "Phoenix", "Gin", "Axum",
      "Actix", "aiohttp", "Tornado"),
     ("SQLAlchemy", "Django ORM", "Prisma", "TypeORM", "Sequelize", "Drizzle", "Hibernate", "JPA", "EF Core",
-     "Entity Framework", "ActiveRecord", "Active Record", "Doctrine", "Eloquent", "GORM", "Diesel", "Peewee",
+     "Entity Framework", "Active Record", "Doctrine", "Eloquent", "GORM", "Diesel", "Peewee",
      "Mongoose"),
-    ("Alembic", "Flyway", "Liquibase", "Django migrations", "Prisma Migrate", "Knex"),
+    ("Alembic", "Flyway", "Liquibase", "Knex"),
     ("psycopg", "asyncpg", "JDBC", "HikariCP", "node-postgres"),
     ("Celery", "Sidekiq", "RQ", "Dramatiq", "BullMQ", "Hangfire", "Quartz"),
     ("asyncio", "tokio", "Akka", "Trio"),
     ("Pydantic", "Zod", "marshmallow", "Joi", "Yup"),
-    ("HTTPX", "requests", "axios", "OkHttp", "RestTemplate", "HttpClient", "Guzzle", "Faraday"),
+    ("HTTPX", "requests", "axios", "OkHttp", "Guzzle", "Faraday"),
     # Tests.
-    ("pytest", "JUnit", "RSpec", "NUnit", "xUnit", "PHPUnit", "Go testing", "Jest", "Vitest", "Mocha", "Jasmine"),
+    ("pytest", "JUnit", "RSpec", "NUnit", "xUnit", "PHPUnit", "Jest", "Vitest", "Mocha", "Jasmine"),
     ("unittest.mock", "Mockito", "Sinon", "Moq", "WireMock"),
     ("Playwright", "Selenium", "Cypress", "Puppeteer", "WebdriverIO", "Appium", "Espresso", "XCUITest"),
     ("Testing Library", "Enzyme", "Espresso", "XCUITest"),
@@ -62,7 +62,7 @@ def rivals(key: str) -> frozenset[str]:
 
 @cache
 def _rivals() -> dict[str, frozenset[str]]:
-    keyed = [frozenset(map(technology_key, group)) for group in _GROUPS]
+    keyed = [frozenset(map(technology_key, group)) for group in GROUPS]
     return {
         key: frozenset().union(*(group for group in keyed if key in group)) - {key} for group in keyed for key in group
     }

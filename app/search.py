@@ -29,7 +29,8 @@ _NEAR_MISSES = 2
 # Margin, in logits, from which an answer is given without a word of doubt. Of the development questions about a near
 # topic that get an answer, more than half get a doubtful one; of those with an answer of their own, a quarter.
 SURE = 1.5
-_UNSURE = "Near the question, perhaps no answer to it: compare conditions before you act."
+# A question of so few words names a subject, and any record on it is as near.
+_KEYWORDS = 2
 # A question shorter than this, in characters, is a keyword and not yet a description.
 _TERSE = 25
 
@@ -183,11 +184,23 @@ def _summary(request: SearchRequest, found: Search) -> str:
     return " · ".join(part for part in (", ".join(topics), ", ".join(found.need.stack.names)) if part)
 
 
+def doubt(answers: Sequence[Ranked], terms: int) -> str | None:
+    """Return the word of doubt that belongs to an answer with results, if any.
+
+    Args:
+        answers: the records of the answer, at least one.
+        terms: distinct words of the question that say something.
+    """
+    if all(entry.judgement.violated for entry in answers):
+        return "Every record found is for other versions than yours: see applicability."
+    is_sure = terms > _KEYWORDS and max(entry.margin for entry in answers) >= SURE
+    return None if is_sure else "Near the question, perhaps no answer to it: compare conditions before you act."
+
+
 def _suggestions(request: SearchRequest, found: Search) -> list[str]:
-    if found.answers and all(entry.judgement.violated for entry in found.answers):
-        return ["Every record found is for other versions than yours: see applicability."]
     if found.answers:
-        return [] if max(entry.margin for entry in found.answers) >= SURE else [_UNSURE]
+        doubted = doubt(found.answers, len(found.pool.document_frequency))
+        return [doubted] if doubted else []
     if not found.pool.document_count:
         return ["No record is published here yet: tell the owner, and use primary documentation."]
     hints = ["Not in the knowledge base: use primary documentation and do not invent guidance."]

@@ -21,11 +21,10 @@ from app.indexing import embedding_texts
 from app.ports import Vector
 from app.ranking import Ranked, Weights
 from bench.blocks import write_block
-from bench.calibrate import SIGNALS, examples, fit_domain, observe, vector_of
+from bench.calibrate import SIGNALS, fit_domain, fit_gate, observe
 from bench.corpus import Corpus, shipped_corpus
 from bench.evaluation import Condition, Evaluation, Outcome
-from bench.logistic import balanced, fit
-from bench.questions import ANSWERED, ELSEWHERE, NEAR, Question, read_questions
+from bench.questions import ANSWERED, ELSEWHERE, Question, read_questions
 
 Score = Callable[[Outcome, Ranked], float]
 _ASKED: tuple[Condition, ...] = ("plain", "named")
@@ -35,13 +34,13 @@ _KEPT = 0.95
 
 @dataclass(frozen=True)
 class Trial:
-    """A way to rank, and why it was tried."""
+    """A way to rank."""
 
     name: str
     score: Score
 
 
-class Bench:
+class Tried:
     """The development questions that have an answer, as the product ranks them, and the vectors to rank otherwise."""
 
     def __init__(self, corpus: Corpus, evaluation: Evaluation) -> None:
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with shipped_corpus() as corpus:
         evaluation = Evaluation(corpus)
         tables = {
-            "ranking-parts": ranking_table(Bench(corpus, evaluation)),
+            "ranking-parts": ranking_table(Tried(corpus, evaluation)),
             "gate-parts": gate_table(corpus, evaluation),
         }
     for name, table in tables.items():
@@ -100,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def ranking_table(bench: Bench) -> str:
+def ranking_table(bench: Tried) -> str:
     """Return what becomes of the ranking in each trial, as a Markdown table."""
     lines = [
         "| ranking | first, none named | MRR | first, named | MRR |",
@@ -112,7 +111,7 @@ def ranking_table(bench: Bench) -> str:
     return "\n".join(lines)
 
 
-def trials(bench: Bench) -> list[Trial]:
+def trials(bench: Tried) -> list[Trial]:
     """Return the product's ranking, and the others in the order they are told."""
     return [
         Trial("**as it is**", lambda _, entry: entry.score),
@@ -133,17 +132,17 @@ def trials(bench: Bench) -> list[Trial]:
 
 def gate_table(corpus: Corpus, evaluation: Evaluation) -> str:
     """Return what the gate lets through without each of its signals, cross-validated by need, as a Markdown table."""
-    outcomes = observe(corpus, evaluation, fit_domain(corpus))
+    outcomes = observe(corpus, evaluation, fit_domain(corpus), ("plain", "named", "stacked"))
     rows = {"**all six**": SIGNALS, "cosine alone": ("cosine",)} | {
         f"without {left_out}": tuple(name for name in SIGNALS if name != left_out) for left_out in SIGNALS
     }
-    lines = ["| gate | false elsewhere | false near topic or foreign |", "| --- | ---: | ---: |"]
+    lines = ["| gate | false elsewhere | false near topic | false foreign |", "| --- | ---: | ---: | ---: |"]
     for name, signals in rows.items():
         margins = _cross_validated(outcomes, signals)
         least = float(np.quantile([m for o, m in margins if o.question.kind in ANSWERED], 1.0 - _KEPT))
         shares = (
             mean(margin >= least for outcome, margin in margins if outcome.question.kind in kinds)
-            for kinds in (ELSEWHERE, NEAR)
+            for kinds in (ELSEWHERE, ("near_topic",), ("foreign",))
         )
         lines.append(f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} |")
     return "\n".join(lines)
@@ -155,17 +154,10 @@ def _cross_validated(outcomes: Sequence[Outcome], signals: Sequence[str]) -> lis
     fold = {need: place % _FOLDS for place, need in enumerate(needs)}
     margins = []
     for number in range(_FOLDS):
-        fitted = _fitted([o for o in outcomes if fold[o.question.subject] != number], signals)
-        for outcome in (o for o in outcomes if fold[o.question.subject] == number):
-            values = np.array([vector_of(entry.signals, signals) for entry in outcome.ranked])
-            margins.append((outcome, float((values @ fitted[:-1]).max())))
+        gate = fit_gate([o for o in outcomes if fold[o.question.subject] != number], signals)
+        held_out = [o for o in outcomes if fold[o.question.subject] == number]
+        margins += [(o, max(gate.margin(entry.signals) for entry in o.ranked)) for o in held_out]
     return margins
-
-
-def _fitted(outcomes: Sequence[Outcome], signals: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    rows = [(vector_of(entry.signals, signals), label) for outcome in outcomes for entry, label in examples(outcome)]
-    labels = np.array([label for _, label in rows])
-    return fit(np.array([values for values, _ in rows]), labels, penalty=1.0, weights=balanced(labels))
 
 
 def _cells(outcomes: Sequence[Outcome], score: Score) -> tuple[str, str]:
@@ -214,7 +206,7 @@ def _without_symptoms(found: Sequence[tuple[float, str]]) -> float:
     return mean([value for value, part in found if not part.startswith("symptom")])
 
 
-def _feedback(bench: Bench) -> Score:
+def _feedback(bench: Tried) -> Score:
     """Rocchio's: the question's vector and a third of the best record's text, fused as before."""
 
     def score(outcome: Outcome, entry: Ranked) -> float:

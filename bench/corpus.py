@@ -12,6 +12,8 @@ from pathlib import Path
 from app.cluster import scratch_cluster
 from app.cluster.address import APP
 from app.embedding.onnx import OnnxEmbedder
+from app.embedding.query import normal_form
+from app.embedding.windows import embed_question
 from app.indexing import embedding_texts
 from app.ports import Embedder, QueryEmbedding
 from app.recordfile import RecordFile, read_record, record_paths
@@ -32,8 +34,9 @@ class Corpus:
     records: tuple[RecordFile, ...]
 
     def embed(self, question: str) -> QueryEmbedding:
-        """Return the question's vector, without the server's deadline."""
-        return QueryEmbedding(self.embedder.embed([question])[0], self.embedder.model, "miss")
+        """Return the question's vector as the server computes it, without its deadline and its cache."""
+        vector, truncated = embed_question(self.embedder, normal_form(question, fold_case=True))
+        return QueryEmbedding(vector, self.embedder.model, "miss", truncated)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from typing import Any
 from app.relevance import Calibration
 from bench.blocks import DOCUMENT
 from bench.evaluation import CONDITIONS, Condition, Evaluation, Outcome
-from bench.questions import ANSWERED, ELSEWHERE, MESSY, OLD_VERSION, Question
+from bench.questions import ANSWERED, COMMANDS, ELSEWHERE, OLD_VERSION, Question
 
 CURVE = DOCUMENT.with_suffix("") / "gate.svg"
 _COLOURS = {"dev": "#8ecae6", "test": "#014f86", "issues": "#f4a259"}
@@ -21,9 +21,17 @@ _PANELS = (("about something else", ELSEWHERE, 0.2), ("about a near topic", ("ne
 _STYLES: dict[Condition, str] = {"plain": ":", "named": "-"}
 _WAYS: dict[Condition, str] = {
     "plain": "no technology named",
-    "named": "technologies as in the set",
-    "stacked": "a stack with every question",
+    "named": "technologies named",
+    "stacked": "a stack lent",
+    "words": "words alone",
 }
+_SETS = {
+    "dev": "Development questions, which gate and constants were fitted on",
+    "test": "Test questions, which had no part in it",
+    "issues": "Questions from public issues, which had no part in it",
+}
+# Two standard deviations of a normal distribution hold this much: a Wilson interval of 95 %.
+_DEVIATIONS = 1.96
 
 
 @dataclass(frozen=True)
@@ -48,26 +56,38 @@ class Curve:
     def rates(self) -> dict[str, dict[str, float]]:
         """Return the shares, rounded, for publication."""
         return {
-            condition: {_key(name): round(share, 4) for name, (share, _) in rates.items()}
+            condition: {name.replace(" ", "_"): round(share, 4) for name, (share, _) in rates.items()}
             for condition, rates in self.rows()
         }
 
 
-RATES: dict[str, tuple[Callable[[Question], bool], Callable[[Outcome], bool]]] = {
-    "answered": (lambda question: question.kind in ANSWERED, lambda outcome: outcome.answered),
-    "right record in the answer": (lambda question: question.kind in ANSWERED, lambda outcome: outcome.right),
-    "and undoubted": (lambda question: question.kind in ANSWERED, lambda outcome: outcome.right and outcome.sure),
-    "messy answered": (lambda question: question.kind in MESSY, lambda outcome: outcome.answered),
-    "false elsewhere": (lambda question: question.kind in ELSEWHERE, lambda outcome: outcome.answered),
-    "false near topic": (lambda question: question.kind == "near_topic", lambda outcome: outcome.answered),
-    "the same, undoubted": (lambda question: question.kind == "near_topic", lambda outcome: outcome.sure),
-    "wrong version": (lambda question: question.kind == OLD_VERSION, lambda outcome: bool(outcome.wrong_versions)),
-    "false foreign": (lambda question: question.kind == "foreign", lambda outcome: outcome.answered),
+Belongs = Callable[[Question], bool]
+Counts = Callable[[Outcome], bool]
+
+
+def _of(*kinds: str) -> Belongs:
+    return lambda question: question.kind in kinds
+
+
+RATES: dict[str, tuple[Belongs, Counts]] = {
+    "answered": (_of(*ANSWERED), lambda outcome: outcome.answered),
+    "right record in the answer": (_of(*ANSWERED), lambda outcome: outcome.right),
+    "right and undoubted": (_of(*ANSWERED), lambda outcome: outcome.right and outcome.sure),
+    "answered elsewhere": (_of(*ELSEWHERE), lambda outcome: outcome.answered),
+    **{f"answered {kind}": (_of(kind), lambda outcome: outcome.answered) for kind in (*ELSEWHERE, *COMMANDS)},
+    "answered near topic": (_of("near_topic"), lambda outcome: outcome.answered),
+    "undoubted near topic": (_of("near_topic"), lambda outcome: outcome.sure),
+    "answered foreign": (_of("foreign"), lambda outcome: outcome.answered),
+    "undoubted foreign": (_of("foreign"), lambda outcome: outcome.sure),
+    "wrong version": (_of(OLD_VERSION), lambda outcome: bool(outcome.wrong_versions)),
 }
 
 
-def _key(name: str) -> str:
-    return re.sub(r"\W+", "_", name)
+def precision(outcomes: Sequence[Outcome]) -> tuple[float, float]:
+    """Return the share of the records in answers that are fine, and how many records an answer holds."""
+    answered = [outcome for outcome in outcomes if outcome.question.kind in ANSWERED and outcome.answered]
+    records = [entry.candidate.slug in outcome.question.fine for outcome in answered for entry in outcome.answers]
+    return mean(records), len(records) / len(answered)
 
 
 def measure(name: str, evaluation: Evaluation, questions: Sequence[Question], calibration: Calibration) -> Curve:
@@ -77,14 +97,40 @@ def measure(name: str, evaluation: Evaluation, questions: Sequence[Question], ca
     )
 
 
-def as_table(curves: Sequence[Curve]) -> str:
-    """Return the rates as a Markdown table."""
-    lines = ["| questions | asked with | " + " | ".join(RATES) + " |", "|---" * (len(RATES) + 2) + "|"]
-    for curve in curves:
-        for condition, rates in curve.rows():
-            cells = [f"{rates[name][0]:.3f} of {rates[name][1]}" if name in rates else "" for name in RATES]
-            lines.append(f"| {curve.name} | {_WAYS[condition]} | " + " | ".join(cells) + " |")
+def as_tables(curves: Sequence[Curve]) -> str:
+    """Return the rates of each set as a Markdown table."""
+    return "\n\n".join(_as_table(curve) for curve in curves)
+
+
+def _as_table(curve: Curve) -> str:
+    rows = dict(curve.rows())
+    needs = {o.question.subject for outcomes in curve.outcomes.values() for o in outcomes if o.question.answers}
+    lines = [
+        f"{_SETS[curve.name]} ({len(needs)} needs with an answer):\n",
+        f"| share | {' | '.join(_WAYS[condition] for condition in rows)} |",
+        "| --- |" + " ---: |" * len(rows),
+    ]
+    for name in RATES:
+        cells = [_cell(*rates[name]) if name in rates else "" for rates in rows.values()]
+        if any(cells):
+            lines.append(f"| {name.replace('_', ' ')} | {' | '.join(cells)} |")
+    found = [precision(outcomes) if condition != "stacked" else None for condition, outcomes in curve.outcomes.items()]
+    lines.append(f"| fine of the records in an answer | {' | '.join(f'{f[0]:.2f}' if f else '' for f in found)} |")
+    lines.append(f"| records in an answer | {' | '.join(f'{f[1]:.2f}' if f else '' for f in found)} |")
     return "\n".join(lines)
+
+
+def _cell(share: float, count: int) -> str:
+    low, high = wilson(share, count)
+    return f"{share:.3f} ({low:.2f} to {high:.2f}) of {count}"
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (E. B. Wilson, JASA 22, 1927)."""
+    squared = _DEVIATIONS**2
+    centre = (share + squared / (2 * count)) / (1 + squared / count)
+    spread = _DEVIATIONS * math.sqrt(share * (1 - share) / count + squared / (4 * count**2)) / (1 + squared / count)
+    return max(0.0, centre - spread), min(1.0, centre + spread)
 
 
 def kept_against_false(

@@ -1,8 +1,8 @@
 """Labelled questions put to the product's own search, and what came of each.
 
-Every question is asked as it is written in the set (`named`: with its technologies and versions), without them
-(`plain`), and a question that nothing answers also with the stack of a question that something answers (`stacked`): an
-agent that always sends its stack sends it with every question.
+A question is asked as it is written in the set (`named`: with its technologies and versions), without them (`plain`),
+and one that nothing answers and that has no technologies also with those of another (`stacked`): an agent that always
+sends its stack sends it with every question. `words` is `named` without vectors.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from app.lexical import query_terms, technologies_in
 from app.ports import CandidateRequest, EmbeddingModel
 from app.ranking import Need, Ranked, Weights, choose_answers, rank
 from app.relevance import Calibration
-from app.search import SURE
+from app.search import doubt
 from bench.corpus import Corpus
 from bench.questions import Question
 
-Condition = Literal["plain", "named", "stacked"]
-CONDITIONS: tuple[Condition, ...] = ("plain", "named", "stacked")
+Condition = Literal["plain", "named", "stacked", "words"]
+CONDITIONS: tuple[Condition, ...] = ("plain", "named", "stacked", "words")
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,14 @@ class Outcome:
     Attributes:
         ranked: all candidates, best first, as search_knowledge ranks them.
         answers: what it would answer with, before the token budget.
+        terms: distinct words of the question.
     """
 
     question: Question
     condition: Condition
     ranked: tuple[Ranked, ...]
     answers: tuple[Ranked, ...]
+    terms: int
 
     @property
     def place(self) -> int | None:
@@ -63,7 +65,7 @@ class Outcome:
     @property
     def sure(self) -> bool:
         """There is an answer, and it comes without a word of doubt."""
-        return any(entry.margin >= SURE for entry in self.answers)
+        return self.answered and doubt(self.answers, self.terms) is None
 
     @property
     def margin(self) -> float:
@@ -72,12 +74,13 @@ class Outcome:
 
     @property
     def wrong_versions(self) -> tuple[str, ...]:
-        """Answers whose version does not fit and that do not say so."""
+        """Answers that are handed out as applying to a version they are not for."""
         return tuple(
             entry.candidate.slug
             for entry in self.answers
             if entry.candidate.slug in self.question.refuse
-            and not any(finding.verdict is Applicability.DOES_NOT_APPLY for finding in entry.judgement.findings)
+            and entry.judgement.best() is Applicability.APPLIES
+            and not entry.judgement.violated
         )
 
 
@@ -100,13 +103,11 @@ class Evaluation:
         *,
         weights: Weights | None = None,
         calibration: Calibration | None = None,
-        words_only: bool = False,
     ) -> list[Outcome]:
-        """Return the outcome of each question. Raises Unavailable, EmbeddingFailure."""
-        stacks = _stacks(questions, condition)
+        """Return the outcome of each question that is asked this way. Raises Unavailable, EmbeddingFailure."""
         return [
-            self._ask(question, condition, *stack, weights=weights, calibration=calibration, words_only=words_only)
-            for question, stack in zip(questions, stacks, strict=True)
+            self._ask(question, condition, *stack, weights=weights, calibration=calibration)
+            for question, stack in _stacks(questions, condition)
         ]
 
     def _ask(
@@ -118,23 +119,24 @@ class Evaluation:
         *,
         weights: Weights | None,
         calibration: Calibration | None,
-        words_only: bool,
     ) -> Outcome:
         need = Need(read_stack(technologies, versions), technologies_in(question.text))
-        embedding = None if words_only else self._embed(question.text)
+        embedding = None if condition == "words" else self._embed(question.text)
         request = CandidateRequest(query_terms(question.text), question.text, embedding, need.whole_stack.reach)
         pool = self._corpus.catalogue.find_candidates(request)
         ranked = tuple(rank(pool, need, question=embedding, weights=weights, calibration=calibration))
-        return Outcome(question, condition, ranked, choose_answers(ranked, RESULTS_DEFAULT))
+        return Outcome(question, condition, ranked, choose_answers(ranked, RESULTS_DEFAULT), len(request.terms))
 
 
-def _stacks(questions: Sequence[Question], condition: Condition) -> Iterator[tuple[Sequence[str], Mapping[str, str]]]:
-    """Yield technologies and versions for each question. Stacks to lend are taken in turn, the same ones every time."""
-    lent = [question.technologies for question in questions if question.answerable and question.technologies] or [()]
+def _stacks(
+    questions: Sequence[Question], condition: Condition
+) -> Iterator[tuple[Question, tuple[Sequence[str], Mapping[str, str]]]]:
+    """Yield each question with technologies and versions. Stacks are lent in turn, the same ones every time."""
+    lent = [question.technologies for question in questions if question.answerable and question.technologies]
     for place, question in enumerate(questions):
         if condition == "plain":
-            yield (), {}
-        elif condition == "stacked" and not question.technologies:
-            yield lent[place * 7 % len(lent)], {}
-        else:
-            yield question.technologies, question.versions
+            yield question, ((), {})
+        elif condition != "stacked":
+            yield question, (question.technologies, question.versions)
+        elif lent and not question.technologies and not question.answerable:
+            yield question, (lent[place * 7 % len(lent)], {})

@@ -18,6 +18,9 @@ def fit(features: Matrix, labels: Matrix, *, penalty: float, weights: Matrix | N
         labels: float64[n], 1.0 for the class whose log-odds are modelled, else 0.0.
         penalty: weight of half the squared length of the coefficients; the intercept goes free.
         weights: float64[n], what each row counts; 1.0 when not given.
+
+    Raises:
+        ArithmeticError: Newton's method did not settle.
     """
     rows = np.column_stack([features, np.ones(len(features))])
     counts = np.ones(len(labels)) if weights is None else weights
@@ -30,8 +33,8 @@ def fit(features: Matrix, labels: Matrix, *, penalty: float, weights: Matrix | N
         step = np.linalg.solve(curve + _CLOSE * np.eye(len(found)), slope)
         found = found - step
         if float(np.abs(step).max()) < _CLOSE:
-            break
-    return found
+            return found
+    raise ArithmeticError(f"no fit within {_STEPS} steps")
 
 
 def balanced(labels: Matrix) -> Matrix:

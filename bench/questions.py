@@ -25,8 +25,10 @@ MESSY = ("stack_trace", "code", "long", "typos", "other_language")
 # Questions about something else; a near topic is told apart because an answer to it is a smaller mistake.
 ELSEWHERE = ("lexical_trap", "far_software", "off_topic", "chit_chat")
 NEAR = ("near_topic", "foreign")
+# Things to do in a repository, in the words of the trade, that ask nothing.
+COMMANDS = ("agent_command",)
 OLD_VERSION = "old_version"
-KINDS = (*ANSWERED, OLD_VERSION, *MESSY, *NEAR, *ELSEWHERE)
+KINDS = (*ANSWERED, OLD_VERSION, *MESSY, *NEAR, *COMMANDS, *ELSEWHERE)
 
 
 @dataclass(frozen=True)

@@ -127,10 +127,18 @@ def _load_chosen(name: str) -> _Loaded:
     return _named(folder.path.resolve().name, folder, _encoder(folder))
 
 
+def default_revision() -> str:
+    """Return the revision of the extra's own model, whose vectors are those of the onnx provider to 0.999."""
+    return _revision(DEFAULT_FOLDER_SHA256, DEFAULT_MAX_TOKENS)
+
+
 def _named(model_id: str, folder: ModelFolder, encoder: Any) -> _Loaded:
-    facts = {"folder": folder.sha256, "max_tokens": encoder.max_seq_length, "unit_length": True}
     dims = int(encoder.get_embedding_dimension())
-    return _Loaded(EmbeddingModel(model_id, fingerprint(facts), dims), encoder)
+    return _Loaded(EmbeddingModel(model_id, _revision(folder.sha256, encoder.max_seq_length), dims), encoder)
+
+
+def _revision(folder_sha256: str, max_tokens: int) -> str:
+    return fingerprint({"folder": folder_sha256, "max_tokens": max_tokens, "unit_length": True})
 
 
 def _encoder(folder: ModelFolder) -> Any:

@@ -159,15 +159,23 @@ def _values(site: Site) -> dict[str, str]:
 
 
 def _error_rates() -> str:
-    """State what the relevance gate does with questions it was not fitted on."""
-    rates = next(iter(calibrations().values())).measured["test"]["named"]
-    answered, elsewhere, near, undoubted = (
-        f"{rates[name]:.1%}" for name in ("answered", "false_elsewhere", "false_near_topic", "the_same_undoubted")
+    """State what the relevance gate does with questions it was not fitted on, without and with technologies named."""
+    ways = [next(iter(calibrations().values())).measured["test"][way] for way in ("plain", "named")]
+    answered, right, elsewhere, near, undoubted = (
+        " and ".join(f"{rates[name]:.0%}" for rates in ways)
+        for name in (
+            "answered",
+            "right_record_in_the_answer",
+            "answered_elsewhere",
+            "answered_near_topic",
+            "undoubted_near_topic",
+        )
     )
     return (
-        f"{answered} of the questions that a record answers get an answer, {elsewhere} of those about something else, "
-        f"and {near} of those about a technology that is covered and a matter that is not; {undoubted} of the last "
-        "without a word of doubt in `suggestions`"
+        f"of the questions that a record answers {answered} get an answer (without and with technologies named) and "
+        f"{right} one with the right record; of those about something else {elsewhere} get one; of those about a "
+        f"technology that is covered and a matter that is not {near}, and {undoubted} without a word of doubt in "
+        "`suggestions`"
     )
 
 

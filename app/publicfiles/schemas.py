@@ -104,7 +104,7 @@ def operating_point(calibration: Calibration) -> dict[str, Any]:
 
     `dev` are the questions it was fitted on, `test` those that had no part in it.
     """
-    model = {"id": calibration.model_id, "revision": calibration.revision}
+    model = {"id": calibration.model_id, "revisions": list(calibration.revisions)}
     return {"embedding_model": model, "passes": "margin >= 0, in logits", "measured": calibration.measured}
 
 

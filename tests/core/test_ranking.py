@@ -18,7 +18,7 @@ MODEL = EmbeddingModel("a-model", "test", 2)
 # The first number of a vector says how much the question is about software engineering.
 CALIBRATION = Calibration(
     MODEL.model_id,
-    MODEL.revision,
+    (MODEL.revision,),
     hybrid=Gate(intercept=-3.0, cosine=5.0, coverage=5.0, domain=1.0, about=0.0, elsewhere=-0.5, rival=-3.0),
     words_only=Gate(intercept=-1.5, cosine=0.0, coverage=7.5, domain=0.0, about=1.0, elsewhere=-1.0, rival=-2.0),
     domain=Domain(0.0, (1.0, 0.0)),

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.lexical import technologies_in
+from app.rivals import GROUPS
 from app.technologies import canonical_name, foundations, known_key, read_name, technology_key, version_under
 from app.technologytable import TECHNOLOGIES
 
@@ -54,7 +56,7 @@ UNKNOWN_NAMES = [
     ("d3", "nothing we know"),
     ("18.2.0", "a version alone"),
     ("latest", "a version alone"),
-    ("C++", "nothing we know"),
+    ("Zig", "nothing we know"),
     ("@", "no name"),
     ("", "no name"),
 ]
@@ -214,3 +216,23 @@ def test_any_text_is_a_name_of_something(text: str) -> None:
     assert technology_key(text) == read_name(text).key
     for name in (text, "React"):
         assert len(version_under(name, text) or "") <= len(text) + len("2015")
+
+
+def test_every_rival_is_a_technology_that_is_known() -> None:
+    """What one uses instead of something has to be recognised where it is named."""
+    assert [name for group in GROUPS for name in group if canonical_name(name) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("Oracle: add a NOT NULL column", {"oracle"}),
+        ("our Spring Boot service on SQL Server", {"springboot", "sqlserver", "sql"}),
+        ("spring cleaning of the server room", set()),
+        ("the express lane, and go on", set()),
+        ("EKS and react-query", {"kubernetes", "tanstackquery"}),
+    ],
+)
+def test_text_mentions_technologies(text: str, keys: set[str]) -> None:
+    """Names of one word and of two are seen, ordinary words are not."""
+    assert set(technologies_in(text)) == keys

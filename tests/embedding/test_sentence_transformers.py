@@ -14,6 +14,7 @@ from app.contract import DegradedReason
 from app.embedding.modelfolder import find_model_folder
 from app.embedding.sentencetransformer import DEFAULT_PACKAGE, SentenceTransformersEmbedder
 from app.errors import EmbeddingFailure
+from app.relevance import calibration_of
 
 if TYPE_CHECKING:
     from app.embedding.onnx import OnnxEmbedder
@@ -57,11 +58,12 @@ def test_a_text_has_the_same_vector_alone_and_in_a_batch(
 
 @needs_extra
 def test_both_providers_agree_on_the_shipped_model(reference: SentenceTransformersEmbedder, onnx: OnnxEmbedder) -> None:
-    """Also on text at the limit; yet they are different models to the store."""
+    """Also on text at the limit; they are different models to the store, and one calibration holds for both."""
     cosines = (reference.embed(TEXTS) * onnx.embed(TEXTS)).sum(axis=1)
     assert cosines.min() > 0.998
     assert reference.model.model_id == onnx.model.model_id
     assert reference.model.revision != onnx.model.revision
+    assert calibration_of(reference.model) == calibration_of(onnx.model) is not None
     assert reference.tokens_cut(TEXTS) == onnx.tokens_cut(TEXTS)
     assert max(reference.tokens_cut(TEXTS)) > 0
 

@@ -13,6 +13,7 @@ from app.recordfile import read_record, record_paths
 from bench.corpus import ROOT
 from bench.questions import (
     ANSWERED,
+    COMMANDS,
     ELSEWHERE,
     KINDS,
     MESSY,
@@ -56,7 +57,7 @@ def test_every_kind_is_labelled_as_it_says(split: Split) -> None:
     """Kinds with an answer have one, the others have none, and an old version names what must not be handed out."""
     for question in QUESTIONS[split]:
         assert bool(question.answers) == (question.kind in (*ANSWERED, *MESSY)) or question.kind == OLD_VERSION
-        assert question.kind not in (*NEAR, *ELSEWHERE) or not question.also
+        assert question.kind not in (*NEAR, *COMMANDS, *ELSEWHERE) or not question.also
         assert (question.kind == OLD_VERSION) == bool(question.refuse)
 
 

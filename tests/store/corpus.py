@@ -93,11 +93,6 @@ def cosines(records: Sequence[Record], embedder: Embedder, question: str) -> dic
     return {record.slug: fmean(_sorted_cosines(record, embedder, question)[:3]) for record in records}
 
 
-def best_cosines(records: Sequence[Record], embedder: Embedder, question: str) -> dict[str, float]:
-    """Return each record's best cosine to the question, by which the meaning leg finds it."""
-    return {record.slug: _sorted_cosines(record, embedder, question)[0] for record in records}
-
-
 def _sorted_cosines(record: Record, embedder: Embedder, question: str) -> list[float]:
     asked = _stored(embedder.embed([question])[0])
     return sorted((_cosine(_stored(part), asked) for part in vectors_of(record, embedder).values()), reverse=True)

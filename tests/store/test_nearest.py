@@ -50,10 +50,10 @@ def plan_of_a_search(engine: Engine, hashing: HashingEmbedder, **options: Any) -
 
 
 @pytest.mark.parametrize("technologies", [(), ("react",)])
-def test_index_and_full_comparison_give_the_same_answer(
+def test_index_and_full_comparison_find_the_same_nearest(
     database: Database, eager: Engine, hashing: HashingEmbedder, technologies: tuple[str, ...]
 ) -> None:
-    """The number of rows alone decides which is used, and nobody can tell from the answer."""
+    """The number of rows alone decides which is used. The index nominates by single vectors, so the tail may differ."""
     records = corpus(300)
     answers = []
     for index_from_rows, indexed in ((1_000_000, False), (1, True)):
@@ -63,8 +63,11 @@ def test_index_and_full_comparison_give_the_same_answer(
         answers.append(
             [ask(catalogue, q, hashing.question(q), per_leg=10, technologies=technologies) for q in QUESTIONS]
         )
-    assert answers[0] == answers[1]
-    assert all(len(by_meaning(pool)) >= 10 for pool in answers[0])
+    for exact, indexed_pool in zip(*answers, strict=True):
+        assert by_meaning(exact)[:3] == by_meaning(indexed_pool)[:3]
+        assert len(by_meaning(indexed_pool)) >= 10
+        known = {candidate.slug: candidate for candidate in exact.candidates}
+        assert all(known[entry.slug] == entry for entry in indexed_pool.candidates if entry.slug in known)
 
 
 def test_index_comes_and_goes_with_the_number_of_vectors(database: Database, hashing: HashingEmbedder) -> None:
