@@ -66,6 +66,11 @@ class Judgement:
         """A version the caller named is known not to satisfy the record's constraint."""
         return any(finding.verdict is Applicability.DOES_NOT_APPLY for finding in self.findings)
 
+    @property
+    def elsewhere(self) -> bool:
+        """The record is about technologies, and about none of those that the caller named, whatever the version."""
+        return bool(self.findings) and all(finding.verdict is Applicability.NOT_ABOUT for finding in self.findings)
+
     def best(self) -> Applicability | None:
         """Return the most favourable verdict, None when the caller named no technology."""
         return min((finding.verdict for finding in self.findings), key=_FAVOUR.index, default=None)

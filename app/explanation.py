@@ -37,7 +37,7 @@ from app.technologies import canonical_name
 
 # What records that answer a question usually bring: medians over the development questions, rounded; a test measures
 # them. They only say which signal of a record below the gate is its weakest.
-USUAL = GateSignals(cosine=0.44, coverage=0.32, domain=2.7, about=0.0, elsewhere=0.0, rival=0.0)
+USUAL = GateSignals(cosine=0.44, coverage=0.32, domain=2.1, about=0.0, elsewhere=0.0, rival=0.0)
 
 Explanation = dict[str, Any]
 

@@ -135,7 +135,7 @@ class Ranked:
     @property
     def within(self) -> bool:
         """The record is about a technology the caller named, about what one is built on, or about none."""
-        return self.judgement.best() is not Applicability.NOT_ABOUT
+        return not self.judgement.elsewhere
 
 
 def rank(

@@ -21,9 +21,9 @@ from app.contract import Applicability
 from app.indexing import inverse_document_frequency
 from app.ports import Candidate, CandidatePool, EmbeddingModel, QueryEmbedding, Vector
 
-# Information, in idf, that a question is doubted to hold besides its words: about two rare words. Without it a question
-# of one common word is covered entirely by whatever holds that word.
-_DOUBT = 8.0
+# Words that nobody uses which a question is doubted to hold besides its own. Without them a question of one common
+# word is covered entirely by whatever holds that word.
+_DOUBTED_WORDS = 1.5
 _ABOUT = frozenset(
     {
         Applicability.APPLIES,
@@ -120,14 +120,14 @@ class Calibration:
 
 def weigh(candidate: Candidate, pool: CandidatePool, judgement: Judgement, domain: float | None) -> GateSignals:
     """Return the gate's signals for a candidate."""
-    verdict = judgement.best()
+    is_about = any(finding.verdict in _ABOUT for finding in judgement.findings)
     return GateSignals(
         cosine=candidate.cosine,
         coverage=coverage(candidate, pool),
         domain=domain,
-        about=1.0 if verdict in _ABOUT else 0.0,
-        elsewhere=1.0 if verdict is Applicability.NOT_ABOUT else 0.0,
-        rival=1.0 if verdict is Applicability.NOT_ABOUT and judgement.rival else 0.0,
+        about=1.0 if is_about else 0.0,
+        elsewhere=1.0 if judgement.elsewhere else 0.0,
+        rival=1.0 if judgement.elsewhere and judgement.rival else 0.0,
     )
 
 
@@ -138,7 +138,8 @@ def coverage(candidate: Candidate, pool: CandidatePool) -> float:
         for term, frequency in pool.document_frequency.items()
     }
     matched = sum(weights[term] for term in sorted(candidate.matched) if term in weights)
-    return matched / (sum(weights.values()) + _DOUBT)
+    doubt = _DOUBTED_WORDS * inverse_document_frequency(0, pool.document_count)
+    return matched / (sum(weights.values()) + doubt)
 
 
 def calibration_of(model: EmbeddingModel) -> Calibration | None:

@@ -19,13 +19,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from app.embedding.sentencetransformer import default_revision
+from app.embedding.sentencetransformer import DEFAULT_MODEL_ID, default_revision
 from app.ranking import Ranked
 from app.relevance import Calibration, Domain, Gate, GateSignals
 from bench.blocks import write_block
@@ -85,8 +86,11 @@ def calibrate(corpus: Corpus, evaluation: Evaluation) -> Calibration:
 def _draft(corpus: Corpus, domain: Domain) -> Calibration:
     """Return a calibration whose gate lets nothing count yet, to see the signals with."""
     model = corpus.embedder.model
+    # The extra's fp32 weights give the shipped model's vectors to 0.999.
+    is_shipped = model.model_id == DEFAULT_MODEL_ID
+    revisions = (model.revision, default_revision()) if is_shipped else (model.revision,)
     blank = Gate(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return Calibration(model.model_id, (model.revision, default_revision()), blank, blank, domain, {})
+    return Calibration(model.model_id, revisions, blank, blank, domain, {})
 
 
 def fit_domain(corpus: Corpus) -> Domain:
@@ -161,15 +165,26 @@ def _gate(found: Matrix, names: Sequence[str]) -> Gate:
 
 
 def _write(calibration: Calibration, curves: Sequence[Curve]) -> None:
-    entry = asdict(calibration) | {
-        "measured": {curve.name: curve.rates() for curve in curves if curve.name != "issues"}
-    }
-    # One line for the vector: nobody reads it.
-    text = json.dumps({"calibrations": [entry | {"domain": None}]}, indent=2)
-    domain = json.dumps({"intercept": calibration.domain.intercept, "weights": list(calibration.domain.weights)})
-    FILE.write_text(text.replace('"domain": null', f'"domain": {domain}') + "\n", "utf-8")
-    write_block("gate", as_tables(curves))
-    draw(curves, CURVE)
+    """Renew the model's calibration and leave those of others; the documents tell of the shipped model only."""
+    measured = {curve.name: curve.rates() for curve in curves if curve.name != "issues"}
+    entry = json.loads(json.dumps(asdict(calibration) | {"measured": measured}))
+    kept = [old for old in json.loads(FILE.read_text("utf-8"))["calibrations"] if old["model_id"] != entry["model_id"]]
+    is_shipped = default_revision() in calibration.revisions
+    entries = [entry, *kept] if is_shipped else [*kept, entry]
+    FILE.write_text(_text(entries), "utf-8")
+    if is_shipped:
+        write_block("gate", as_tables(curves))
+        draw(curves, CURVE)
+
+
+def _text(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Return the file, each domain on a line of its own: nobody reads its numbers."""
+    text = json.dumps(
+        {"calibrations": [{**entry, "domain": f"domain {n}"} for n, entry in enumerate(entries)]}, indent=2
+    )
+    for number, entry in enumerate(entries):
+        text = text.replace(f'"domain {number}"', json.dumps(entry["domain"]))
+    return text + "\n"
 
 
 if __name__ == "__main__":

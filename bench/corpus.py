@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +12,14 @@ from pathlib import Path
 
 from app.cluster import scratch_cluster
 from app.cluster.address import APP
-from app.embedding.onnx import OnnxEmbedder
+from app.embedding.factory import create_embedder
 from app.embedding.query import normal_form
 from app.embedding.windows import embed_question
+from app.errors import SettingsError
 from app.indexing import embedding_texts
 from app.ports import Embedder, QueryEmbedding
 from app.recordfile import RecordFile, read_record, record_paths
+from app.settings import read_settings
 from app.store.catalogue import PostgresCatalogue
 from app.store.engine import owner_engine, server_engine
 from app.store.migrating import upgrade
@@ -41,8 +44,15 @@ class Corpus:
 
 @contextmanager
 def shipped_corpus() -> Iterator[Corpus]:
-    """Publish every record file into a fresh database and lend it."""
-    embedder = OnnxEmbedder()
+    """Publish every record file into a fresh database and lend it, embedded as `CHATCTX_EMBEDDER` says.
+
+    Raises:
+        SettingsError: the environment asks for an embedder that cannot be had, or for none.
+        EmbeddingFailure: the embedder fails.
+    """
+    embedder = create_embedder(read_settings(os.environ, base=ROOT))
+    if embedder is None:
+        raise SettingsError("Measuring needs an embedder: unset CHATCTX_EMBEDDER, or choose another than none.")
     records = tuple(read_record(path) for path in record_paths(ROOT / "records"))
     with tempfile.TemporaryDirectory() as folder, scratch_cluster(Path(folder)) as cluster:
         owner, server = owner_engine(cluster.address.owner_url), server_engine(cluster.address.app_url)

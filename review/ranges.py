@@ -37,7 +37,7 @@ def _holds(point: str, entry: AppliesTo) -> bool:
 
 
 def _contradicts_itself(alternative: str) -> bool:
-    """Tell `>=18 <17`, which the range library reads as a union: nothing lies above the one and below the other."""
+    """Tell `>=18 <17`: nothing lies above the one and below the other."""
     bounds = [(match[1], _parts(match[2])) for match in _BOUND.finditer(alternative)]
     lows = [(parts, operator == ">") for operator, parts in bounds if operator.startswith(">")]
     highs = [(parts, operator == "<") for operator, parts in bounds if operator.startswith("<")]

@@ -53,7 +53,7 @@ def run(environ: dict[str, str], tmp_path: Path) -> Run:
 def test_search_answers_from_the_shell(run: Run, database: Database) -> None:
     """A question gets its record with the verdict on the version that was named."""
     database.publish(make_record())
-    result = run("search", "rows keep the wrong text, key of each row", "-t", "React==18.2")
+    result = run("search", "checkbox jumps to another row, rows keep the wrong text", "-t", "React==18.2")
     assert result.exit_code == 0, result.output
     assert "use-stable-keys" in result.output
     assert "React 18.2: applies (record: >=16.8)" in result.output

@@ -192,7 +192,7 @@ def test_verdicts_on_technologies_are_explained(explain: Explain) -> None:
     assert [finding["verdict"] for finding in row["findings"]] == ["not_about"]
     assert [finding["technology"] for finding in row["findings_in_text"]] == ["React"]
     assert row["verdict"] == "version_unknown"
-    rival = by_slug(explain("list rows keep the wrong state after sorting", "-t", "Angular"))[KEYS]
+    rival = by_slug(explain("what I typed moves to another row of the list", "-t", "Angular"))[KEYS]
     assert (rival["contributions"]["rival"] < 0, rival["weakest"]) == (True, "rival")
 
 
@@ -251,7 +251,8 @@ def test_record_withdrawn_meanwhile_is_named_and_stages_are_timed(shipped: Datab
         Withdrawn(shipped.server), Questions(), signals, lambda _: b"", lambda _: b"", feedback_daily_cap=1
     )
     ticks = itertools.count()
-    explanation = explain_search(services, {"query": GOOD[0]}, lambda: float(next(ticks)))
+    question = "list rows keep the wrong state after reordering: which key for each row of a dynamic React list"
+    explanation = explain_search(services, {"query": question}, lambda: float(next(ticks)))
     assert with_outcome(explanation, "withdrawn")[0] == KEYS
     assert (explanation["results"], explanation["degraded_reason"]) == (0, "embedding_model_not_published")
     assert explanation["timing_ms"] == {"embedding": 1000, "database": 2000, "ranking": 1000, "answer": 1000}
