@@ -125,9 +125,7 @@ def test_unknown_technology_is_searched_without_the_filter(ask: Any) -> None:
 def test_technology_filter_leaves_other_technologies_out(ask: Any) -> None:
     """The words of the question fit a record about SQL as well: it is not said to somebody in React."""
     question = "text typed into a row shows up in another row once the table is sorted"
-    assert {"SQL", "React"} <= {
-        entry["name"] for result in ask(question)["results"] for entry in result["applies_to"]
-    }
+    assert {"SQL", "React"} <= {entry["name"] for result in ask(question)["results"] for entry in result["applies_to"]}
     answer = ask(question, technologies=["React"], max_results=10)
     assert not answer["retrieval"]["technology_filter_fallback"]
     for result in answer["results"]:
