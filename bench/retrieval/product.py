@@ -8,7 +8,7 @@ from app.applicability import Stack, read_stack
 from app.lexical import query_terms, technologies_in
 from app.ports import CandidateRequest, QueryEmbedding
 from app.ranking import Need, Ranked, Weights, rank
-from bench.retrieval.collection import Query, System
+from bench.retrieval.collection import NAMED, UNNAMED, Query, System
 from bench.retrieval.scratch import Library
 
 WORDS, MEANING, FUSED, APPLICABLE = "words only", "meaning only", "fused", "fused + applicability"
@@ -82,5 +82,5 @@ def systems_of(library: Library, vectors: str = "", *, with_words: bool = True) 
         *words,
         System(f"{MEANING}{label}", product.meaning),
         System(f"{FUSED}{label}", product.fused),
-        System(f"{APPLICABLE}{label}", product.applicable),
+        System(f"{APPLICABLE}{label}", product.applicable, asked=(UNNAMED, NAMED)),
     ]

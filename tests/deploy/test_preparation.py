@@ -165,4 +165,5 @@ def test_development_has_the_versions_that_run() -> None:
 
 
 def _pins(text: str) -> set[str]:
-    return {line.removesuffix("\\").strip() for line in text.splitlines() if re.match(r"[a-z0-9].*==", line)}
+    """Return the pins without their markers: what runs on one system only may be needed everywhere for development."""
+    return {re.split(r"[ ;\\]", line)[0] for line in text.splitlines() if re.match(r"[a-z0-9].*==", line)}

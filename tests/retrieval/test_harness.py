@@ -93,7 +93,7 @@ class TestTheWholeWay:
         asked = [(row.system, row.asked) for row in rows]
         baselines = [GREP, TS_RANK_CD, TS_RANK]
         assert asked == [
-            *((name, UNNAMED) for name in (WORDS, MEANING, FUSED, COSINES, *baselines)),
+            *((name, UNNAMED) for name in (WORDS, MEANING, FUSED, APPLICABLE, COSINES, *baselines)),
             *((name, NAMED) for name in (APPLICABLE, *baselines)),
         ]
 
