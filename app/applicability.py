@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.contract import Applicability
 from app.record import AppliesTo
@@ -24,12 +25,12 @@ class Stack:
 
     versions: Mapping[str, str | None]
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[str]:
         """Keys of the technologies named."""
         return frozenset(self.versions)
 
-    @property
+    @cached_property
     def reach(self) -> frozenset[str]:
         """Keys of the technologies named and of everything they are built on: whose guidance can hold."""
         return self.keys.union(*(foundations(key) for key in self.versions))

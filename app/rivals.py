@@ -9,8 +9,7 @@ from app.technologies import technology_key
 GROUPS: tuple[tuple[str, ...], ...] = (
     # Databases, where statements, locks and types differ.
     ("PostgreSQL", "MySQL", "SQLite", "SQL Server", "MSSQL", "Oracle", "MongoDB", "DynamoDB", "Cassandra",
-     "CockroachDB",
-     "Firestore", "ClickHouse", "DuckDB"),
+     "CockroachDB", "Firestore", "ClickHouse", "DuckDB"),
     ("Redis", "Memcached", "etcd"),
     # What renders a user interface.
     ("React", "Vue", "Angular", "Svelte", "SvelteKit", "SolidJS", "Preact", "Ember", "Lit", "SwiftUI", "UIKit",
@@ -19,18 +18,15 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("Redux", "MobX", "Zustand", "Pinia", "NgRx", "RxJS"),
     # Languages with runtimes of their own.
     ("Python", "Node.js", "Java", "Kotlin", "Scala", "Go", "Rust", "Ruby", "PHP", "C#", ".NET", "Swift", "Elixir",
-     "Erlang",
-     "C++", "Dart", "Perl", "Haskell", "Clojure"),
+     "Erlang", "C++", "Dart", "Perl", "Haskell", "Clojure"),
     ("TypeScript", "Java", "Kotlin", "Scala", "Go", "Rust", "Ruby", "PHP", "C#", ".NET", "Swift", "Elixir", "Dart",
      "Python"),
     # Frameworks for the server side.
     ("FastAPI", "Django", "Flask", "Starlette", "Express", "NestJS", "Fastify", "Koa", "Spring", "Spring Boot",
-     "Quarkus",
-     "Rails", "Ruby on Rails", "Sinatra", "Laravel", "Symfony", "ASP.NET", "ASP.NET Core", "Phoenix", "Gin", "Axum",
-     "Actix", "aiohttp", "Tornado"),
+     "Quarkus", "Rails", "Ruby on Rails", "Sinatra", "Laravel", "Symfony", "ASP.NET", "ASP.NET Core", "Phoenix",
+     "Gin", "Axum", "Actix", "aiohttp", "Tornado"),
     ("SQLAlchemy", "Django ORM", "Prisma", "TypeORM", "Sequelize", "Drizzle", "Hibernate", "JPA", "EF Core",
-     "Entity Framework", "Active Record", "Doctrine", "Eloquent", "GORM", "Diesel", "Peewee",
-     "Mongoose"),
+     "Entity Framework", "Active Record", "Doctrine", "Eloquent", "GORM", "Diesel", "Peewee", "Mongoose"),
     ("Alembic", "Flyway", "Liquibase", "Knex"),
     ("psycopg", "asyncpg", "JDBC", "HikariCP", "node-postgres"),
     ("Celery", "Sidekiq", "RQ", "Dramatiq", "BullMQ", "Hangfire", "Quartz"),

@@ -64,7 +64,7 @@ class Search:
     """A search with everything that led to it, for the answer and for an explanation.
 
     Attributes:
-        pool: what the store found, from the last attempt.
+        pool: what the store found.
         ranked: all candidates, best first.
         answers: those that cleared the relevance gate, at most `max_results`.
     """

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import Engine
+
 from app.cluster import scratch_cluster
 from app.cluster.address import APP
 from app.embedding.factory import create_embedder
@@ -43,6 +45,19 @@ class Corpus:
 
 
 @contextmanager
+def scratch_engines() -> Iterator[tuple[Engine, Engine]]:
+    """Lend the owner's and the server's engine of a migrated, empty database that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder, scratch_cluster(Path(folder)) as cluster:
+        owner, server = owner_engine(cluster.address.owner_url), server_engine(cluster.address.app_url)
+        try:
+            upgrade(owner, server_login=APP)
+            yield owner, server
+        finally:
+            server.dispose()
+            owner.dispose()
+
+
+@contextmanager
 def shipped_corpus() -> Iterator[Corpus]:
     """Publish every record file into a fresh database and lend it, embedded as `CHATCTX_EMBEDDER` says.
 
@@ -54,16 +69,10 @@ def shipped_corpus() -> Iterator[Corpus]:
     if embedder is None:
         raise SettingsError("Measuring needs an embedder: unset CHATCTX_EMBEDDER, or choose another than none.")
     records = tuple(read_record(path) for path in record_paths(ROOT / "records"))
-    with tempfile.TemporaryDirectory() as folder, scratch_cluster(Path(folder)) as cluster:
-        owner, server = owner_engine(cluster.address.owner_url), server_engine(cluster.address.app_url)
-        upgrade(owner, server_login=APP)
+    with scratch_engines() as (owner, server):
         inputs = [_input(file, embedder) for file in records]
         replace_published(owner, inputs, model=embedder.model, ledger_head=None, demo=True)
-        try:
-            yield Corpus(PostgresCatalogue(server), embedder, records)
-        finally:
-            server.dispose()
-            owner.dispose()
+        yield Corpus(PostgresCatalogue(server), embedder, records)
 
 
 def _input(file: RecordFile, embedder: Embedder) -> PublishInput:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.embedding.onnx import OnnxEmbedder
 from app.ports import Embedder
+from bench.corpus import scratch_engines
 from bench.questions import Split
 from bench.retrieval.baselines import COSINES, Cosines, baselines_of
 from bench.retrieval.cache import CachedEmbedder
@@ -18,7 +19,7 @@ from bench.retrieval.own import read_own
 from bench.retrieval.parts import Parts, as_record, sections, whole
 from bench.retrieval.product import MEANING, WORDS, Product, systems_of
 from bench.retrieval.report import Report
-from bench.retrieval.scratch import Library, publish, scratch_engines
+from bench.retrieval.scratch import Library, publish
 from bench.retrieval.sets import read_set
 
 ONE, RECORD, SECTIONS = "one vector", "as a record", "by section"

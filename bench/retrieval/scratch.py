@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlalchemy import Engine
 
-from app.cluster import scratch_cluster
-from app.cluster.address import APP
 from app.ports import Embedder
 from app.store.catalogue import PostgresCatalogue
-from app.store.engine import connected, owner_engine, server_engine
-from app.store.migrating import upgrade
+from app.store.engine import connected
 from app.store.publishing import INDEX_FROM_ROWS, replace_published
 from app.store.served import read_state
 from bench.retrieval.collection import Collection
@@ -39,19 +32,6 @@ class Library:
     ids: dict[str, str]
     vectors: int
     indexed: bool
-
-
-@contextmanager
-def scratch_engines() -> Iterator[tuple[Engine, Engine]]:
-    """Lend the owner's and the server's engine of a migrated, empty database that is gone afterwards."""
-    with tempfile.TemporaryDirectory() as folder, scratch_cluster(Path(folder)) as cluster:
-        owner, server = owner_engine(cluster.address.owner_url), server_engine(cluster.address.app_url)
-        try:
-            upgrade(owner, server_login=APP)
-            yield owner, server
-        finally:
-            server.dispose()
-            owner.dispose()
 
 
 def publish(
