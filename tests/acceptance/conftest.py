@@ -1,4 +1,8 @@
-"""The whole program as a person starts it: a process, its own embedded PostgreSQL, real sockets."""
+"""The whole program as a person starts it: a process, its own embedded PostgreSQL, real sockets.
+
+Tests named `test_tNN_...` keep the promises of docs/reliability.md: the first line of a docstring is the promise as
+it is printed there, `record_property("figure", ...)` is what was measured; `python -m bench.reliability` collects both.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,7 @@ from click.testing import CliRunner
 
 from app.runtime import LocalRuntime
 from app.transports.cli import create_cli
+from tests.databases import Database
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
@@ -104,10 +109,10 @@ def approved_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def run_program(environ: Mapping[str, str], home: Path) -> Iterator[Program]:
-    """Start `chatctx run` and lend it once it says where it is."""
+def run_program(environ: Mapping[str, str], home: Path, *, command: str = "run") -> Iterator[Program]:
+    """Start `chatctx run`, or `serve` for what is published already, and lend it once it says where it is."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "app.main", "run"],
+        [sys.executable, "-m", "app.main", command],
         cwd=ROOT,
         env={**os.environ, "CHATCTX_HOME": str(home), "CHATCTX_PORT": "0", "PYTHONUNBUFFERED": "1", **environ},
         stdout=subprocess.PIPE,
@@ -154,5 +159,20 @@ def start(approved_records: Path, tmp_path: Path) -> Start:
     def begin(home: Path | None = None, **environ: str) -> AbstractContextManager[Program]:
         settings = {"CHATCTX_RECORDS": str(approved_records), "CHATCTX_EMBEDDER": "none", **environ}
         return run_program(settings, home or tmp_path / "home")
+
+    return begin
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Start:
+    """Return a function that serves what a test has published in a database, each time in a process of its own.
+
+    All of them share one home, so one pepper, as several servers behind a balancer must.
+    """
+
+    def begin(database: Database, home: Path | None = None, **environ: str) -> AbstractContextManager[Program]:
+        urls = {"DATABASE_URL": database.app_url, "CHATCTX_OWNER_DATABASE_URL": database.owner_url}
+        settings = {"CHATCTX_EMBEDDER": "none", **urls, **environ}
+        return run_program(settings, home or tmp_path / "home", command="serve")
 
     return begin
