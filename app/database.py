@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from app.cluster import Cluster
 from app.cluster.address import APP
+from app.errors import SettingsError
+from app.integrity import Policy
 from app.settings import Settings
+from app.signatures import read_signers
 from app.store.engine import Engine, owner_engine, server_engine
 from app.store.migrating import serves_at_head, upgrade
 
@@ -33,6 +36,15 @@ class Database:
         """Bring the schema to the newest revision, if it is not there. Raises SettingsError, Unavailable."""
         if not serves_at_head(self.server):
             upgrade(self.owner, server_login=self.server_login)
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Return what a decision must carry to count. Raises SettingsError when the allowed signers cannot be read."""
+    if settings.allowed_signers is None:
+        if settings.require_signatures:
+            raise SettingsError("CHATCTX_REQUIRE_SIGNATURES needs CHATCTX_ALLOWED_SIGNERS, which says whose.")
+        return Policy()
+    return Policy(read_signers(settings.allowed_signers), settings.require_signatures)
 
 
 @contextmanager

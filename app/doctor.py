@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from app.database import Database, open_database
+from app.database import Database, open_database, policy_of
 from app.embedding.factory import create_embedder
 from app.errors import AppError, Unavailable
 from app.settings import Environment, Settings
 from app.store.engine import connected
+from app.store.guard import verify_published
 from app.store.migrating import current_revision, head_revision
 from app.store.preparing import check_pgvector, check_postgres
-from app.store.served import publication, verify_published
+from app.store.served import publication
 from app.transports.cli.runtime import Diagnosis
 
 
@@ -87,7 +88,7 @@ def _records(database: Database, settings: Settings) -> Diagnosis:
     served = publication(database.server)
     if not served.records:
         return Diagnosis("records", "broken", "none are published", "run chatctx review publish")
-    unsound = verify_published(database.server)
+    unsound = verify_published(database.server, policy_of(settings))
     if unsound:
         return Diagnosis(
             "records", "broken", f"do not match their approval: {', '.join(unsound)}", "run chatctx review publish"

@@ -83,6 +83,19 @@ class Settings(BaseModel):
     feedback_guest_quota: Annotated[
         int, Field(description="Feedback entries per client address and UTC day.", ge=0)
     ] = 20
+    allowed_signers: Annotated[
+        Path | None,
+        Field(description="OpenSSH file of who may sign approvals with which key. A signature must then hold."),
+    ] = None
+    require_signatures: Annotated[
+        bool, Field(description="Publish and serve only records whose approval one of the allowed signers signed.")
+    ] = False
+    signing_key: Annotated[
+        Path | None, Field(description="SSH key, private or public with an agent, that `review approve` signs with.")
+    ] = None
+    verify_seconds: Annotated[
+        int, Field(description="Seconds between two looks at every served record.", ge=1, le=300)
+    ] = 60
     pepper_file: Annotated[
         Path | None,
         Field(

@@ -26,6 +26,7 @@ from app.store.catalogue import PostgresCatalogue
 from app.store.engine import owner_engine, server_engine
 from app.store.migrating import upgrade
 from app.store.publishing import PublishInput, replace_published
+from bench.ledgers import ledger_for
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -71,7 +72,7 @@ def shipped_corpus() -> Iterator[Corpus]:
     records = tuple(read_record(path) for path in record_paths(ROOT / "records"))
     with scratch_engines() as (owner, server):
         inputs = [_input(file, embedder) for file in records]
-        replace_published(owner, inputs, model=embedder.model, ledger_head=None, demo=True)
+        replace_published(owner, inputs, model=embedder.model, ledger=ledger_for(owner, inputs), demo=True)
         yield Corpus(PostgresCatalogue(server), embedder, records)
 
 
@@ -81,7 +82,7 @@ def _input(file: RecordFile, embedder: Embedder) -> PublishInput:
         record=file.record,
         content_hash=file.sha256,
         content_version=1,
-        approved_at=datetime.now(UTC),
+        approved_at=datetime.now(UTC).replace(microsecond=0),
         approved_by="bench",
         fixtures=file.fixtures,
         vectors=dict(zip(texts, embedder.embed(list(texts.values())), strict=True)),

@@ -8,16 +8,18 @@ from typing import Any
 
 import click
 
-from app.database import Database
+from app.database import Database, policy_of
 from app.errors import EmbeddingFailure, LedgerError
 from app.indexing import embedding_texts
+from app.integrity import Flaw, Policy, prove
 from app.ports import Embedder, EmbeddingModel, Vector
 from app.settings import Environment, Settings
+from app.store.guard import verify_published
 from app.store.publishing import PublishInput, PublishPlan, plan, replace_published
-from app.store.served import publication, verify_published
+from app.store.served import publication
 from review.bench import Shelf, open_shelf
 from review.errors import Refused
-from review.ledger import DEMO_SIGNER, State
+from review.ledger import DEMO_SIGNER, Ledger, State
 
 # What `app.database` lends. Its type is SQLAlchemy's, and this room does not speak SQL.
 OwnerEngine = Any
@@ -25,6 +27,10 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 8
 _GONE = "its file is gone"
+_UNPROVED = {
+    Flaw.UNSIGNED: "its approval is not signed",
+    Flaw.SIGNATURE: "its approval is not signed by anybody who may",
+}
 _LISTED = 12
 
 
@@ -46,7 +52,7 @@ class Selection:
     withheld: dict[str, str]
     unapproved: tuple[str, ...]
     demo: bool
-    ledger_head: str | None
+    ledger: Ledger
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,14 @@ class Published:
         return {slug: reason for slug, reason in self.selection.withheld.items() if slug not in self.deprecated}
 
 
-def select(shelf: Shelf) -> Selection:
-    """Choose the records that are approved exactly as their files stand."""
-    approved = [_input(shelf, slug) for slug in sorted(shelf.files) if shelf.state(slug) is State.APPROVED]
-    demo = any(entry.approved_by == DEMO_SIGNER for entry in approved)
-    return Selection(tuple(approved), _withheld(shelf), _unapproved(shelf), demo, shelf.ledger.head)
+def select(shelf: Shelf, policy: Policy) -> Selection:
+    """Choose the records that are approved exactly as their files stand, by decisions that count."""
+    approvals = prove(shelf.ledger, policy).approvals
+    approved = [slug for slug in sorted(shelf.files) if shelf.state(slug) is State.APPROVED]
+    unproved = {slug: _UNPROVED[flaw] for slug in approved if (flaw := approvals[slug].flaw)}
+    chosen = tuple(_input(shelf, slug) for slug in approved if slug not in unproved)
+    demo = any(entry.approved_by == DEMO_SIGNER for entry in chosen)
+    return Selection(chosen, _withheld(shelf) | unproved, _unapproved(shelf), demo, shelf.ledger)
 
 
 def publish(
@@ -101,7 +110,8 @@ def publish(
         EmbeddingFailure: the model gave no vectors; nothing was changed.
         Unavailable: the database does not answer, or another publish is running; nothing was changed.
     """
-    chosen = select(shelf)
+    policy = policy_of(settings)
+    chosen = select(shelf, policy)
     _refuse_demo(chosen, settings)
     _refuse_other_ledger(shelf, engine, new_ledger=new_ledger)
     model = embedder.model if embedder else None
@@ -109,7 +119,7 @@ def publish(
     _refuse_empty(chosen, todo, allow_empty=allow_empty)
     if not dry_run:
         todo = _replace(chosen, engine, embedder, model, todo, progress)
-    _refuse_altered(engine)
+    _refuse_altered(engine, policy)
     return Published(todo, chosen, dry_run)
 
 
@@ -144,7 +154,7 @@ def _replace(
         engine,
         inputs,
         model=model,
-        ledger_head=chosen.ledger_head,
+        ledger=chosen.ledger,
         demo=chosen.demo,
         progress=progress,
     )
@@ -215,10 +225,12 @@ def _refuse_empty(chosen: Selection, todo: PublishPlan, *, allow_empty: bool) ->
         )
 
 
-def _refuse_altered(engine: OwnerEngine) -> None:
-    altered = verify_published(engine)
+def _refuse_altered(engine: OwnerEngine, policy: Policy) -> None:
+    altered = verify_published(engine, policy)
     if altered:
-        raise LedgerError(f"Served bodies are not what was approved: {', '.join(altered)}. Restore the database.")
+        raise LedgerError(
+            f"Served records are not what was approved, and are withheld: {', '.join(altered)}. Restore the database."
+        )
 
 
 def _with_vectors(

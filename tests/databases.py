@@ -19,6 +19,7 @@ from app.record import Record, content_hash
 from app.store.engine import owner_engine, server_engine
 from app.store.migrating import upgrade
 from app.store.publishing import INDEX_FROM_ROWS, PublishInput, PublishPlan, replace_published
+from bench.ledgers import ledger_for
 from tests.fakes import HashingEmbedder
 
 TEMPLATE = "template_of_tests"
@@ -38,6 +39,11 @@ class Database:
     def publish(self, *records: Record, embedder: Embedder | None = None, **options: Any) -> PublishPlan:
         """Publish records with vectors of a hashing embedder, unless another is given."""
         return publish(self.owner, records, embedder=embedder or HashingEmbedder(), **options)
+
+    def replace(self, inputs: Sequence[PublishInput], **options: Any) -> PublishPlan:
+        """Publish inputs as if an owner had approved exactly these, as a demonstration unless said otherwise."""
+        ledger = ledger_for(self.owner, inputs)
+        return replace_published(self.owner, inputs, ledger=ledger, **{"demo": True, **options})
 
 
 def approved(
@@ -65,11 +71,12 @@ def publish(
     index_from_rows: int = INDEX_FROM_ROWS,
 ) -> PublishPlan:
     """Publish records as if the owner had approved exactly these, each `version` times."""
+    inputs = [approved(record, version, embedder=embedder) for record in records]
     return replace_published(
         owner,
-        [approved(record, version, embedder=embedder) for record in records],
+        inputs,
         model=embedder.model if embedder else None,
-        ledger_head="0" * 64,
+        ledger=ledger_for(owner, inputs),
         demo=True,
         index_from_rows=index_from_rows,
     )

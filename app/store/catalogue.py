@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -26,6 +26,7 @@ from app.indexing import K1, inverse_document_frequency
 from app.ports import Candidate, CandidatePool, CandidateRequest, PublishedRecord, QueryEmbedding
 from app.record import AppliesTo, Kind, Record, TaskType, Topic, is_slug
 from app.store.engine import connected, is_unavailable, sql, sql_text, sqlstate
+from app.store.guard import Guard
 from app.store.served import NOTHING_PUBLISHED, ModelState, PublicationState, read_state
 from app.versions import Scheme
 
@@ -58,13 +59,15 @@ _WAYS = (
 class PostgresCatalogue:
     """Implements `app.ports.Catalogue` on the server's engine. Safe to share between threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, guard: Guard | None = None) -> None:
         """Keep the engine; nothing is connected yet.
 
         Args:
             engine: made by `app.store.engine.server_engine`.
+            guard: tells which records are what was approved; by default one that asks for no signatures.
         """
         self._engine = engine
+        self._guard = guard or Guard()
         self._state = NOTHING_PUBLISHED
 
     def find_candidates(self, request: CandidateRequest) -> CandidatePool:
@@ -78,6 +81,7 @@ class PostgresCatalogue:
                 if pool is not None:
                     return pool
                 self._state = read_state(connection)
+                self._guard.refresh(connection, self._state.publication.ledger_head)
                 if self._state.generation == 0:
                     return CandidatePool((), 0, dict.fromkeys(request.terms, 0), 0.0)
         raise InternalError("The records changed faster than they could be searched.")
@@ -90,6 +94,7 @@ class PostgresCatalogue:
             return {}
         with connected(self._engine) as connection:
             rows = connection.execute(sql("fetch_records"), {"slugs": slugs, "ids": list(ids.values())}).all()
+            rows = self._guard.sound(connection, rows)
         published = [found for row in rows if (found := _published(row)) is not None]
         by_slug = {found.record.slug: found for found in published}
         by_id = {found.record_id: found for found in published}
@@ -106,7 +111,7 @@ class PostgresCatalogue:
             return None
         if not _has_postings(connection, rows[0], way):
             rows, way = _search(connection, request, model, ways=_WAYS[2:])
-        return _pool(rows, request, way.reason or reason)
+        return _pool(rows, request, way.reason or reason, self._guard)
 
 
 def _model_state(state: PublicationState, embedding: QueryEmbedding | None) -> ModelState | None:
@@ -180,12 +185,14 @@ def _has_postings(connection: Connection, row: Any, way: _Way) -> bool:
     return connection.execute(sql("has_postings")).scalar_one() is True
 
 
-def _pool(rows: Sequence[Any], request: CandidateRequest, degraded: DegradedReason | None) -> CandidatePool:
+def _pool(
+    rows: Sequence[Any], request: CandidateRequest, degraded: DegradedReason | None, guard: Guard
+) -> CandidatePool:
     first = rows[0]
     known: dict[str, int] = json.loads(first.document_frequency or "{}")
     idf = (inverse_document_frequency(known[term], first.document_count) for term in request.terms if term in known)
     return CandidatePool(
-        candidates=tuple(_candidates(rows)),
+        candidates=tuple(_candidates(row for row in rows if row.slug is not None and guard.serves(row.slug))),
         document_count=first.document_count,
         document_frequency={term: known.get(term, 0) for term in request.terms},
         ideal_words=math.fsum(idf) * (K1 + 1),
@@ -193,10 +200,8 @@ def _pool(rows: Sequence[Any], request: CandidateRequest, degraded: DegradedReas
     )
 
 
-def _candidates(rows: Sequence[Any]) -> Iterator[Candidate]:
+def _candidates(rows: Iterable[Any]) -> Iterator[Candidate]:
     for row in rows:
-        if row.slug is None:
-            continue
         try:
             yield Candidate(
                 slug=row.slug,
@@ -243,7 +248,10 @@ def _published(row: Any) -> PublishedRecord | None:
 
 @lru_cache(maxsize=2048)
 def _record(body: str) -> Record:
-    return Record.model_validate_json(body)
+    stored = json.loads(body)
+    # Hashes of check files: part of what is approved, none of the record itself.
+    stored.pop("fixtures", None)
+    return Record.model_validate_json(json.dumps(stored))
 
 
 def _uuid(identifier: str) -> UUID | None:

@@ -4,7 +4,7 @@ publication(engine) -> Publication                   what is served now
 published_hashes(engine) -> dict[slug, content_hash]  of served records
 plan(engine, approved, model) -> PublishPlan          what replace_published would do
 replace_published(engine, approved, ...) -> PublishPlan  does it, and returns what was done
-verify_published(engine) -> list[slug]                served records whose body is not what was approved
+verify_published(engine) -> list[slug]                served records that are not what the ledger approves
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from app.ledger import Ledger
 from app.ports import EmbeddingModel
 from app.store.engine import connected, transaction
+from app.store.guard import verify_published
+from app.store.ledgerlines import write_lines
 from app.store.postings import build_postings, write_postings
 from app.store.rows import PublishInput, StoredRecord, check_inputs, deprecate, stored_records, write_records
-from app.store.served import publication, published_hashes, verify_published
+from app.store.served import publication, published_hashes
 from app.store.tables import publication as publication_table
 from app.store.vectors import VectorInput, keep_indexes, stored_hashes, text_hashes, write_vectors
 
@@ -74,7 +77,7 @@ def replace_published(
     approved: Sequence[PublishInput],
     *,
     model: EmbeddingModel | None,
-    ledger_head: str | None,
+    ledger: Ledger,
     demo: bool,
     facts: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -86,7 +89,7 @@ def replace_published(
         engine: the owner's engine.
         approved: everything that is to be served; what is served now and not in it is deprecated.
         model: the model of the inputs' vectors; None when embeddings are switched off.
-        ledger_head: hash of the ledger's last line.
+        ledger: the decisions that approve them; its lines are kept beside the records, for servers to verify.
         demo: the records are signed as a demonstration set.
         facts: anything else to tell of this publication, JSON-serialisable.
         progress: told of each step; an error it raises undoes the publish.
@@ -111,7 +114,8 @@ def replace_published(
         postings = build_postings({numbers[entry.record.slug]: entry.record for entry in approved})
         touched |= write_postings(connection, postings.by_term)
         tell("words", len(postings.by_term), len(postings.by_term))
-        about = {"ledger_head": ledger_head, "demo": demo, "facts": dict(facts or {})}
+        touched |= write_lines(connection, ledger)
+        about = {"ledger_head": ledger.head, "demo": demo, "facts": dict(facts or {})}
         _write_publication(connection, touched, len(approved), postings.average_length, about)
     return todo
 

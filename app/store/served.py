@@ -1,16 +1,13 @@
-"""What is served now: the publication, the hashes, and whether the stored records are still what was approved."""
+"""What is served now: the publication with its models, and the hashes of its records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import rfc8785
 from sqlalchemy import Connection, Engine
 
 from app.ports import EmbeddingModel, Publication
-from app.record import canonical_hash
 from app.store.engine import connected, sql
 
 
@@ -59,12 +56,6 @@ def published_hashes(engine: Engine) -> dict[str, str]:
         return {row.slug: row.content_hash for row in connection.execute(sql("published_hashes"))}
 
 
-def verify_published(engine: Engine) -> list[str]:
-    """Return the slugs of served records whose stored body does not have the approved hash, in alphabetical order."""
-    with connected(engine) as connection:
-        return [row.slug for row in connection.execute(sql("published_bodies")) if not _is_sound(row)]
-
-
 def read_state(connection: Connection) -> PublicationState:
     """Return the publication and its active models, as one statement sees them."""
     rows = connection.execute(sql("publication_state")).all()
@@ -81,17 +72,6 @@ def read_state(connection: Connection) -> PublicationState:
         facts=first.facts,
     )
     return PublicationState(first.generation, served, models)
-
-
-def body_hash(body: Mapping[str, Any]) -> str:
-    """Return the content hash of a stored body, which `app.record.content_hash` gave for its record."""
-    return canonical_hash(rfc8785.dumps(dict(body)))
-
-
-def _is_sound(row: Any) -> bool:
-    """Tell whether a row is what was approved, its columns beside the body included."""
-    beside = (row.slug, row.topic, row.title) == tuple(row.body.get(name) for name in ("slug", "topic", "title"))
-    return beside and body_hash(row.body) == row.content_hash
 
 
 def _model_state(row: Any) -> ModelState:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -148,6 +149,15 @@ record_version = Table(
     comment="Everything that was ever served. Append-only: a trigger refuses changes.",
 )
 
+ledger_line = Table(
+    "ledger_line",
+    metadata,
+    Column("hash", _BYTEWISE, primary_key=True),
+    Column("prev", _BYTEWISE, nullable=False),
+    Column("line", Text, nullable=False, comment="A line of records/ledger.jsonl, byte for byte."),
+    comment="Every decision that was published from. Append-only: a trigger refuses changes.",
+)
+
 embedding_model = Table(
     "embedding_model",
     metadata,
@@ -268,6 +278,20 @@ feedback = Table(
     Column("resolution", Text),
     UniqueConstraint("received_on", "fingerprint"),
     CheckConstraint("(resolved_on IS NULL) = (outcome IS NULL)", "outcome"),
+)
+
+owner_action = Table(
+    "owner_action",
+    metadata,
+    Column("action_no", BigInteger, Identity(always=True), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
+    Column("login", Text, nullable=False, server_default=text("SESSION_USER")),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column(
+        "detail", JSONB, nullable=False, comment="What changed: name of each column, with its value before and after."
+    ),
+    comment="What owners do to keys, publication and feedback. Append-only: a trigger refuses changes.",
 )
 
 # No key: nothing refers to an event, and a number would tell the order within the hour.

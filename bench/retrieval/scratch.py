@@ -11,6 +11,7 @@ from app.store.catalogue import PostgresCatalogue
 from app.store.engine import connected
 from app.store.publishing import INDEX_FROM_ROWS, replace_published
 from app.store.served import read_state
+from bench.ledgers import ledger_for
 from bench.retrieval.collection import Collection
 from bench.retrieval.parts import Parts
 from bench.retrieval.records import publish_input, slug_of
@@ -60,7 +61,8 @@ def publish(
     # At once, so that the cache is written in large files; what follows only reads it.
     embedder.embed([*(text for one in texts for text in one), *(query.text for query in collection.queries)])
     inputs = [publish_input(*pair, embedder) for pair in zip(collection.documents, texts, strict=True)]
-    replace_published(owner, inputs, model=embedder.model, ledger_head=None, demo=True, index_from_rows=index_from_rows)
+    ledger = ledger_for(owner, inputs)
+    replace_published(owner, inputs, model=embedder.model, ledger=ledger, demo=True, index_from_rows=index_from_rows)
     ids = {slug_of(document.id): document.id for document in collection.documents}
     vectors = sum(len(entry.vectors or ()) for entry in inputs)
     return Library(owner, PostgresCatalogue(server), embedder, ids, vectors, _indexed(server))

@@ -63,7 +63,7 @@ def as_json_object(published: Published) -> dict[str, Any]:
         "not_approved": list(chosen.unapproved),
         "served": len(chosen.approved),
         "demo": chosen.demo,
-        "ledger_head": chosen.ledger_head,
+        "ledger_head": chosen.ledger.head,
     }
 
 

@@ -46,10 +46,9 @@ def test_record_without_vectors_is_found_by_words_and_said(
 ) -> None:
     """The rest is compared as ever."""
     publish(database.owner, [make_record("with-vectors")], embedder=hashing)
-    from app.store.publishing import replace_published  # noqa: PLC0415 - only here
 
     inputs = [approved(make_record("with-vectors")), approved(make_record("without-vectors"))]
-    replace_published(database.owner, inputs, model=hashing.model, ledger_head=None, demo=True)
+    database.replace(inputs, model=hashing.model)
     pool = ask(catalogue, "list rows", hashing.question("list rows"))
     assert pool.degraded is DegradedReason.PARTIAL_EMBEDDINGS
     assert {candidate.slug: candidate.cosine is None for candidate in pool.candidates} == {

@@ -16,6 +16,7 @@ from app.record import Record, content_hash
 from app.store.catalogue import PostgresCatalogue
 from app.store.publishing import plan, publication, published_hashes, replace_published, verify_published
 from app.store.tables import metadata
+from bench.ledgers import ledger_for
 from tests.core.records import make_record
 from tests.databases import Database, approved
 from tests.fakes import HashingEmbedder
@@ -56,7 +57,7 @@ def test_plan_says_what_publishing_then_does(database: Database, hashing: Hashin
     assert row_versions(database.owner) == before
     assert (foreseen.added, foreseen.changed, foreseen.deprecated) == (("new",), ("edited",), ("gone",))
     assert (foreseen.unchanged, foreseen.to_embed) == (("kept",), ("edited", "new"))
-    done = replace_published(database.owner, inputs, model=hashing.model, ledger_head="1" * 64, demo=False)
+    done = database.replace(inputs, model=hashing.model, demo=False)
     assert done == foreseen
     assert plan(database.owner, inputs, hashing.model).to_embed == ()
     assert set(published_hashes(database.owner)) == {"kept", "edited", "new"}
@@ -89,12 +90,10 @@ def test_failure_at_any_step_leaves_the_served_set_as_it_was(
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        replace_published(
-            database.owner, inputs, model=hashing.model, ledger_head=None, demo=True, progress=fail, index_from_rows=1
-        )
+        database.replace(inputs, model=hashing.model, progress=fail, index_from_rows=1)
     assert row_versions(database.owner) == before
     assert ask(catalogue, "cache index", hashing.question("cache index")) == answer
-    replace_published(database.owner, inputs, model=hashing.model, ledger_head=None, demo=True, index_from_rows=1)
+    database.replace(inputs, model=hashing.model, index_from_rows=1)
     assert verify_published(database.owner) == []
 
 
@@ -108,7 +107,7 @@ def test_readers_see_the_old_set_until_the_new_one_is_whole(database: Database, 
         seen.append([candidate.slug for candidate in ask(catalogue, "list rows").candidates])
 
     inputs = [approved(make_record("after"), embedder=hashing)]
-    replace_published(database.owner, inputs, model=hashing.model, ledger_head=None, demo=True, progress=look)
+    database.replace(inputs, model=hashing.model, progress=look)
     assert seen
     assert all(slugs == ["before"] for slugs in seen)
     assert [candidate.slug for candidate in ask(catalogue, "list rows").candidates] == ["after"]
@@ -119,7 +118,7 @@ def test_content_that_is_not_what_was_approved_is_refused(database: Database) ->
     sound, altered = approved(make_record("sound")), approved(make_record("altered"))
     altered = replace(altered, record=changed(altered.record, title="Another title altogether"))
     with pytest.raises(LedgerError, match="altered"):
-        replace_published(database.owner, [sound, altered], model=None, ledger_head=None, demo=True)
+        database.replace([sound, altered], model=None)
     with pytest.raises(LedgerError, match="altered"):
         plan(database.owner, [sound, altered], None)
     assert published_hashes(database.owner) == {}
@@ -130,7 +129,7 @@ def test_check_files_are_part_of_what_is_approved(database: Database) -> None:
     record, files = make_record(), {"right.py": b"print(1)"}
     database.publish()
     inputs = [approved(record, fixtures=files)]
-    replace_published(database.owner, inputs, model=None, ledger_head=None, demo=True)
+    database.replace(inputs, model=None)
     assert published_hashes(database.owner) == {record.slug: content_hash(record, files)}
     assert verify_published(database.owner) == []
     other = [approved(record, 2, fixtures={"right.py": b"print(2)"})]
@@ -186,12 +185,10 @@ def test_publication_tells_what_is_served(database: Database, hashing: HashingEm
     empty = publication(database.server)
     assert (empty.records, empty.published_at, empty.models) == (0, None, ())
     inputs = [approved(make_record(), embedder=hashing)]
-    replace_published(
-        database.owner, inputs, model=hashing.model, ledger_head="a" * 64, demo=False, facts={"gates": {"evidence": 1}}
-    )
+    database.replace(inputs, model=hashing.model, demo=False, facts={"gates": {"evidence": 1}})
     served = publication(database.server)
     assert served == publication(database.owner)
-    assert (served.records, served.ledger_head, served.demo) == (1, "a" * 64, False)
+    assert (served.records, served.demo) == (1, False)
     assert served.models == (hashing.model,)
     assert served.facts == {"gates": {"evidence": 1}}
     assert served.published_at is not None
@@ -201,9 +198,13 @@ def test_publication_tells_what_is_served(database: Database, hashing: HashingEm
 def test_new_ledger_head_alone_is_noted(database: Database, hashing: HashingEmbedder) -> None:
     """The served records are left alone."""
     inputs = [approved(make_record(), embedder=hashing)]
-    for head in ("a" * 64, "b" * 64):
-        replace_published(database.owner, inputs, model=hashing.model, ledger_head=head, demo=True)
-        assert publication(database.owner).ledger_head == head
+    database.replace(inputs, model=hashing.model)
+    before = ledger_for(database.owner, inputs)
+    longer = ledger_for(database.owner, [*inputs, approved(make_record("approved-and-not-served"))])
+    for ledger in (before, longer):
+        replace_published(database.owner, inputs, model=hashing.model, ledger=ledger, demo=True)
+        assert publication(database.owner).ledger_head == ledger.head
+    assert before.head != longer.head
 
 
 def test_vectors_of_unchanged_texts_are_kept(database: Database, hashing: HashingEmbedder) -> None:
@@ -212,7 +213,7 @@ def test_vectors_of_unchanged_texts_are_kept(database: Database, hashing: Hashin
     database.publish(record)
     inputs = [approved(changed(record, pitfalls=("Another pitfall that is long enough.",)), 2)]
     assert plan(database.owner, inputs, hashing.model).to_embed == ()
-    replace_published(database.owner, inputs, model=hashing.model, ledger_head=None, demo=True)
+    database.replace(inputs, model=hashing.model)
     catalogue = PostgresCatalogue(database.server)
     assert ask(catalogue, "list rows", hashing.question("list rows")).degraded is None
     with database.owner.connect() as connection:
@@ -239,7 +240,7 @@ def test_switched_off_embedding_keeps_the_vectors_there_are(database: Database, 
     record = make_record()
     database.publish(record)
     inputs = [approved(record), approved(make_record("new"))]
-    replace_published(database.owner, inputs, model=None, ledger_head=None, demo=True)
+    database.replace(inputs, model=None)
     assert plan(database.owner, inputs, hashing.model).to_embed == ("new",)
 
 
@@ -255,7 +256,7 @@ def test_unusable_vectors_are_refused(database: Database, hashing: HashingEmbedd
         vectors["title"] = broken.astype(np.float32)
     unusable = replace(entry, vectors=vectors)
     with pytest.raises(EmbeddingFailure):
-        replace_published(database.owner, [unusable], model=hashing.model, ledger_head=None, demo=True)
+        database.replace([unusable], model=hashing.model)
     assert published_hashes(database.owner) == {}
 
 
@@ -268,11 +269,7 @@ def test_two_publishers_do_not_mix(database: Database, hashing: HashingEmbedder)
         entered.set()
         leave.wait(20)
 
-    first = threading.Thread(
-        target=lambda: replace_published(
-            database.owner, inputs, model=hashing.model, ledger_head=None, demo=True, progress=hold
-        )
-    )
+    first = threading.Thread(target=lambda: database.replace(inputs, model=hashing.model, progress=hold))
     first.start()
     assert entered.wait(20)
     with pytest.raises(Unavailable):
@@ -288,7 +285,7 @@ def test_words_follow_the_served_set(database: Database, hashing: HashingEmbedde
     database.publish(*records)
     now = [*records[5:20], *(changed(record, title=f"{record.title} queue socket") for record in records[20:])]
     inputs = [approved(record, 1 if record in records else 2, embedder=hashing) for record in now]
-    replace_published(database.owner, inputs, model=hashing.model, ledger_head=None, demo=True)
+    database.replace(inputs, model=hashing.model)
     pool = ask(PostgresCatalogue(database.server), "queue socket cache", per_leg=100)
     found = {candidate.slug: candidate.words for candidate in pool.candidates}
     assert found == pytest.approx(bm25(now, "queue socket cache"), rel=1e-5)

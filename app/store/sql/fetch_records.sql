@@ -1,5 +1,5 @@
--- Served records by slug or by id. The body is text, to be read by the record's own parser; fixtures are not part of a record.
+-- Served records by slug or by id, whole, so that each can be held against its approval.
 -- Empty arrays match nothing; no parameter may be null.
-SELECT slug, record_id, content_version, content_hash, approved_at, CAST(body - 'fixtures' AS text) AS body
+SELECT slug, record_id, topic, title, content_version, content_hash, approved_at, CAST(body AS text) AS body
 FROM published_record
 WHERE slug = ANY (CAST(:slugs AS text[])) OR record_id = ANY (CAST(:ids AS uuid[]))
