@@ -48,4 +48,8 @@ lock: ## Pin the dependencies anew, with uv; ARGS=--upgrade takes newer ones
 	@compile() { uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 		--only-binary :all: --custom-compile-command 'make lock' --group build $(ARGS) "$$@"; }; \
 	compile --output-file requirements.lock && \
-	compile --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	compile --group dev --constraint requirements.lock --output-file requirements-dev.lock && \
+	for list in tests/clients/python/*.in; do \
+		uv pip compile "$$list" --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+			--only-binary :all: --custom-compile-command 'make lock' $(ARGS) --output-file "$${list%.in}.lock" || exit 1; \
+	done

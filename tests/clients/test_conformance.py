@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.clients.conftest import HERE
+from tests.clients.installing import HERE
 
 # The first one installs the clients.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(700)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import MODULES
+from tests.clients.installing import MODULES
 
 # The first one installs the clients.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(700)]
