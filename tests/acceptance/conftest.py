@@ -37,7 +37,7 @@ CHOSEN = (
     "data/store-money-as-numeric",
     "testing/patch-names-where-they-are-looked-up",
 )
-_ADDRESS = re.compile(r"at (http://127\.0\.0\.1:\d+)/mcp")
+_ADDRESS = re.compile(r"at (https?://[^\s/]+)/mcp")
 
 
 @dataclass

@@ -55,6 +55,9 @@ class Service:
     def __init__(self, program: Program, database: Database) -> None:
         self._program = program
         self._database = database
+        # What it announces is the address by which others reach it, which here is that of a proxy.
+        started = next(line for line in program.lines if '"event": "started"' in line)
+        self.port = int(json.loads(started[started.index("{") :])["port"])
         self._seen = 0
         self._used: Counter[bytes] = Counter()
         self.notice()
@@ -75,7 +78,7 @@ class Service:
 
     @property
     def url(self) -> str:
-        return f"{self._program.base}/mcp"
+        return f"http://127.0.0.1:{self.port}/mcp"
 
     def new_key(self, daily_quota: int) -> str:
         """Make a key as `chatctx keys create` does."""
@@ -103,7 +106,7 @@ class Service:
         # The first is answered after what was sent before it; streams that a client has left end meanwhile.
         for _ in range(2):
             before = self._marks()
-            httpx.head(f"{self._program.base}/livez")
+            httpx.head(f"http://127.0.0.1:{self.port}/livez")
             deadline = time.monotonic() + LONGEST_WAIT
             while self._marks() == before:
                 assert time.monotonic() < deadline, "the log does not say what the server was asked"

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.clients import installing
+from tests.clients.driving import CALLS, SEARCH, TOOLS, Driver, answers_of, session
 from tests.clients.service import Noticed, Service
 
 # The first one of each environment installs it.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(700)]
 
-DRIVERS = Path(__file__).resolve().parent / "drivers"
-TOOLS = ["search_knowledge", "get_guidance", "submit_feedback"]
-SEARCH = ("search_knowledge", {"query": "list rows keep the wrong state after reordering", "technologies": ["React"]})
-READ = ("get_guidance", {"ids": ["$ID"], "detail": "brief"})
-CALLS = 3
 BAD_KEY = "kb_live_" + "a" * 12 + "_" + "b" * 49
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 TOLD = {
@@ -74,24 +66,8 @@ def client(request: pytest.FixtureRequest) -> Client:
 @pytest.fixture(scope="module")
 def hold(client: Client, request: pytest.FixtureRequest, service: Service) -> Iterator[Hold]:
     """Return a function that lets the client connect and call, and gives what it saw."""
-    process = subprocess.Popen(
-        [program_of(client, request), str(DRIVERS / client.driver)],
-        env={"PATH": os.environ["PATH"], "OPENAI_AGENTS_DISABLE_TRACING": "1", "OTEL_SDK_DISABLED": "true"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-
-    def hold(calls: list[Any], key: str | None = None) -> dict[str, Any]:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps({"url": service.url, "key": key, "mode": client.mode, "calls": calls}) + "\n")
-        process.stdin.flush()
-        return json.loads(process.stdout.readline())
-
-    yield hold
-    process.communicate(timeout=20)
+    with Driver.started(program_of(client, request), client.driver) as driver:
+        yield lambda calls, key=None: driver.hold(service.url, calls, key, client.mode)
 
 
 def program_of(client: Client, request: pytest.FixtureRequest) -> str:
@@ -106,7 +82,7 @@ def program_of(client: Client, request: pytest.FixtureRequest) -> str:
 def test_a_guest_asks_reads_and_judges(client, hold, service, record_property):
     """It finds the three tools and an answer, opens the record and judges it; only its three calls are counted."""
     service.notice()
-    seen = hold(session(client))
+    seen = hold(session(f"{client.name} as a guest"))
     noticed = service.notice()
     assert seen["failure"] is None
     assert seen["tools"] == TOOLS
@@ -125,7 +101,7 @@ def test_a_guest_asks_reads_and_judges(client, hold, service, record_property):
 def test_a_key_is_honoured_until_its_allowance_is_used_up(client, hold, service, record_property):
     """With a key for three calls the fourth is refused, and the client says so; the refusal is not counted."""
     service.notice()
-    seen = hold([*session(client, "with a key"), SEARCH], service.new_key(CALLS))
+    seen = hold([*session(f"{client.name} with a key"), SEARCH], service.new_key(CALLS))
     noticed = service.notice()
     assert len(answers_of(seen)) == CALLS
     assert noticed.statuses[429] >= 1
@@ -148,12 +124,6 @@ def test_a_bad_key_is_told_and_never_becomes_a_guest(client, hold, service, reco
     record_property("at 401", f"{noticed.statuses[401]} refused, says: {shortened(seen['failure'])}")
 
 
-def session(client: Client, remark: str = "as a guest") -> list[Any]:
-    """Return the calls of an agent that asks, reads and judges; no two judge in the same words."""
-    judgement = {"category": "helpful", "record": "$ID", "comment": f"{client.name} {remark}"}
-    return [SEARCH, READ, ("submit_feedback", judgement)]
-
-
 def assert_told(client: Client, shown: str, status: int) -> None:
     """The person is shown our text; where the client hides it, at least the status, and never both by accident."""
     assert (TOLD[status] in shown) is (status not in client.hides)
@@ -164,15 +134,6 @@ def assert_only_refused(noticed: Noticed) -> None:
     assert noticed.statuses[401] >= 1
     assert noticed.statuses[200] == 0
     assert noticed.charged == []
-
-
-def texts_of(seen: dict[str, Any]) -> list[str]:
-    return [text for _, text in seen["answers"]]
-
-
-def answers_of(seen: dict[str, Any]) -> list[dict[str, Any]]:
-    assert not any(is_error for is_error, _ in seen["answers"])
-    return [json.loads(text) for text in texts_of(seen)]
 
 
 def shortened(shown: str) -> str:
