@@ -34,10 +34,9 @@ class PostgresAccessStore:
     def find_key(self, key_id: str) -> KeyRow | None:
         """Return the key with this id, revoked or not. Raises Unavailable."""
         with connected(self._engine) as connection:
-            row = connection.execute(sql("find_key"), {"key_id": key_id}).one_or_none()
-        if row is None:
-            return None
-        return KeyRow(row.key_id, bytes(row.mac), row.pepper_id, row.daily_quota, row.revoked_at)
+            row = connection.execute(sql("find_key"), {"key_id": key_id}).one()
+        key = KeyRow(row.key_id, bytes(row.mac), row.pepper_id, row.daily_quota, row.revoked_at)
+        return key if row.is_known else None
 
     def rekey(self, key_id: str, old_pepper_id: str, mac: bytes, pepper_id: str) -> None:
         """Move a key to a newer pepper, if it is still on the old one. Raises Unavailable."""
