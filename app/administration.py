@@ -50,6 +50,7 @@ def _line(key: KeyListing) -> KeyLine:
     return KeyLine(
         key_id=key.key_id,
         label=key.label,
+        pepper_id=key.pepper_id,
         daily_quota=key.daily_quota,
         created_on=key.created_at.date().isoformat(),
         last_used_on=key.last_used_on.isoformat() if key.last_used_on else None,

@@ -184,6 +184,25 @@ def test_key_is_never_written_over_a_file(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("keys", "list", "--json").output) == []
 
 
+def test_key_that_could_not_be_made_leaves_no_file_behind(run: Run, tmp_path: Path) -> None:
+    """Once the database is there again, the same command works."""
+    out = str(tmp_path / "key")
+    nowhere = "postgresql://nobody:secret@127.0.0.1:1/none"
+    failed = run(
+        "keys", "create", "--label", "me", "--out", out, DATABASE_URL=nowhere, CHATCTX_OWNER_DATABASE_URL=nowhere
+    )
+    assert failed.exit_code == 3
+    assert run("keys", "create", "--label", "me", "--out", out).exit_code == 0
+
+
+def test_key_is_listed_with_the_pepper_it_depends_on(run: Run, tmp_path: Path) -> None:
+    """So an owner who changes the pepper sees which keys still need the old one."""
+    run("keys", "create", "--label", "builds", "--out", str(tmp_path / "key"))
+    newest = load_peppers(tmp_path / "home" / "pepper").newest
+    assert [line["pepper_id"] for line in json.loads(run("keys", "list", "--json").output)] == [newest]
+    assert newest in run("keys", "list").output
+
+
 def test_key_is_shown_once_on_a_terminal(environ: dict[str, str], run: Run) -> None:
     """On a terminal the key is printed, whole."""
     master, slave = pty.openpty()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -39,14 +42,12 @@ def create(runtime: Runtime, label: str, quota: int | None, out: Path | None) ->
         raise InvalidInput(f"--label takes 1 to {_LABEL_MAX} printable characters.")
     if out is None and not sys.stdout.isatty():
         raise InvalidInput("A key is shown on a terminal only. Write it to a file with --out FILE.")
-    target = _new_private_file(out) if out else None
-    with runtime.key_administration() as administration:
-        key = administration.create(label, quota)
-    if target is None:
-        click.echo(f"{key}\n\nThis key is shown once. Send it as: Authorization: Bearer <key>")
+    if out is None:
+        click.echo(_new_key(runtime, label, quota))
+        click.echo("\nThis key is shown once. Send it as: Authorization: Bearer <key>")
         return
-    with os.fdopen(target, "w", encoding="ascii") as file:
-        file.write(key + "\n")
+    with _new_private_file(out) as file:
+        file.write(f"{_new_key(runtime, label, quota)}\n")
     click.echo(f"Key written to {out}")
 
 
@@ -67,13 +68,13 @@ def listing(runtime: Runtime, as_json: bool) -> None:
             "default" if line.daily_quota is None else line.daily_quota,
             line.created_on,
             line.last_used_on or "never",
+            line.pepper_id,
             line.label,
         )
         for line in lines
     ]
-    print_table(("key", "state", "calls a day", "created", "last used", "label"), rows) if rows else click.echo(
-        "No keys."
-    )
+    heading = ("key", "state", "calls a day", "created", "last used", "pepper", "label")
+    print_table(heading, rows) if rows else click.echo("No keys.")
     return None
 
 
@@ -112,9 +113,24 @@ def _id_of(text: str) -> str:
     return parts[2] if text.startswith("kb_") and len(parts) >= 3 else text  # noqa: PLR2004 - kb, live, id
 
 
-def _new_private_file(path: Path) -> int:
-    """Open a new file before the key is minted, so that no key is lost to a file that cannot be written."""
+def _new_key(runtime: Runtime, label: str, quota: int | None) -> str:
+    with runtime.key_administration() as administration:
+        return administration.create(label, quota)
+
+
+@contextmanager
+def _new_private_file(path: Path) -> Iterator[TextIO]:
+    """Lend a new file, opened before the key is minted, so that no key is lost to a file that cannot be written.
+
+    It is removed again when no key comes of it, so that the same command can be tried again.
+    """
     try:
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise InvalidInput(f"--out cannot be created: {error.strerror}.") from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

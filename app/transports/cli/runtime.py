@@ -24,10 +24,15 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class KeyLine:
-    """A key as an owner may see it: everything but the secret."""
+    """A key as an owner may see it: everything but the secret.
+
+    Attributes:
+        pepper_id: the line of the pepper file without which the key does not work.
+    """
 
     key_id: str
     label: str
+    pepper_id: str
     daily_quota: int | None
     created_on: str
     last_used_on: str | None
