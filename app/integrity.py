@@ -15,7 +15,7 @@ from uuid import UUID
 
 import rfc8785
 
-from app.ledger import DEMO_SIGNER, Decision, Entry, Ledger
+from app.ledger import Decision, Entry, Ledger
 from app.record import canonical_hash, record_id
 from app.signatures import Signers
 
@@ -85,11 +85,6 @@ class Proofs:
     latest: datetime = _LONG_AGO
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def demo(self) -> bool:
-        """Whether anything approved is approved as a demonstration."""
-        return any(approval.by == DEMO_SIGNER for approval in self.approvals.values())
 
     def followed_by(self, entries: Iterable[Entry]) -> Proofs:
         """Return what is proved once these decisions follow."""

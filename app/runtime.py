@@ -14,7 +14,7 @@ from typing import Any
 
 from app.access import Access, load_peppers
 from app.administration import StoredKeys
-from app.database import Database, open_database
+from app.database import Database, open_database, policy_of
 from app.doctor import examine
 from app.embedding.factory import create_embedder, create_query_embedder
 from app.embedding.query import BoundedQueryEmbedder, DisabledQueryEmbedder
@@ -25,10 +25,11 @@ from app.publicfiles import Site
 from app.settings import Settings, read_settings
 from app.store.access import PostgresAccessStore
 from app.store.catalogue import PostgresCatalogue
+from app.store.guard import Guard
 from app.store.migrating import head_revision
 from app.store.signals import PostgresSignals
 from app.transports.cli.runtime import Diagnosis
-from app.transports.eventlog import LOGGER
+from app.transports.eventlog import LOGGER, LineFormatter
 from app.welcome import site_of
 
 PEPPER_NAME = "pepper"
@@ -59,6 +60,7 @@ class Opened:
     questions: BoundedQueryEmbedder | DisabledQueryEmbedder
     services: Services
     access: Access
+    guard: Guard
 
 
 class LocalRuntime:
@@ -140,14 +142,16 @@ class LocalRuntime:
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})
             with self.opened(supervised=True, prepare=prepare) as opened:
                 opened.questions.warm_up(MODEL_PATIENCE_SECONDS)
-                return serving.serve(settings, opened.database, opened.access, opened.services, listener)
+                return serving.serve(settings, opened, listener)
         finally:
             listener.close()
 
 
 def _start_log(settings: Settings) -> None:
     """Log to stderr, so that what a person is told stays readable; of libraries, only what is wrong."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(message)s")
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(LineFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[lines])
     logging.getLogger(LOGGER).setLevel(settings.log_level.upper())
 
 
@@ -161,8 +165,9 @@ def _opened(settings: Settings, database: Database, embedder: Embedder | None) -
     questions = create_query_embedder(settings, embedder, clock)
     peppers = load_peppers(pepper_path(settings))
     access = Access(PostgresAccessStore(database.server), peppers, settings, clock)
+    guard = Guard(policy_of(settings))
     services = Services(
-        catalogue=PostgresCatalogue(database.server),
+        catalogue=PostgresCatalogue(database.server, guard),
         embedder=questions,
         signals=PostgresSignals(database.server),
         query_hash=access.query_hash,
@@ -170,6 +175,6 @@ def _opened(settings: Settings, database: Database, embedder: Embedder | None) -
         feedback_daily_cap=settings.feedback_daily_cap,
     )
     try:
-        yield Opened(database, questions, services, access)
+        yield Opened(database, questions, services, access, guard)
     finally:
         questions.close()

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from app.access import Access
 from app.database import Database
@@ -12,6 +18,7 @@ from app.operations import OPERATIONS, Services, call
 from app.ports import Publication
 from app.publicfiles import render_all
 from app.settings import Environment, Settings
+from app.store.guard import Guard
 from app.store.migrating import is_at_head
 from app.store.served import publication
 from app.transports.http import EdgeServices, create_app
@@ -21,28 +28,58 @@ from app.welcome import announce, instructions, site_of
 
 __all__ = ["bind", "refuse_demo_in_production", "serve"]
 
+_log = logging.getLogger(__name__)
 
-def serve(settings: Settings, database: Database, access: Access, services: Services, listener: socket.socket) -> int:
+
+class Served(Protocol):
+    """What an open program lends to serve."""
+
+    @property
+    def database(self) -> Database:
+        """The database."""
+
+    @property
+    def access(self) -> Access:
+        """Who may call."""
+
+    @property
+    def services(self) -> Services:
+        """What operations work with."""
+
+    @property
+    def guard(self) -> Guard:
+        """Tells which records are what was approved; the services' catalogue asks the same one."""
+
+
+def serve(settings: Settings, opened: Served, listener: socket.socket) -> int:
     """Serve what is published until told to stop; return the exit code.
+
+    Every served record is held against its approval before the first call, and again every `verify_seconds`.
 
     Raises:
         SettingsError: the published records are a demonstration set, and this is production.
+        Unavailable: the database does not answer.
     """
-    served = publication(database.server)
+    engine = opened.database.server
+    demo = opened.guard.examine(engine).demo
+    served = publication(engine)
+    # The row that says so can be written by whoever can write to the database; the approvals cannot.
+    served = replace(served, demo=served.demo or demo)
     refuse_demo_in_production(settings, served)
     site = site_of(settings, served)
     app = create_app(
         EdgeServices(
             settings=settings,
-            access=access,
+            access=opened.access,
             tools=OPERATIONS,
-            call=partial(call, services),
+            call=partial(call, opened.services),
             instructions=instructions(site),
             public_files={path: (file.media_type, file.content) for path, file in render_all(site).items()},
-            ready=partial(_ready, database),
+            ready=partial(_ready, opened),
         )
     )
-    return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, site))
+    with _watched(opened, settings.verify_seconds):
+        return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, site))
 
 
 def refuse_demo_in_production(settings: Settings, served: Publication) -> None:
@@ -54,9 +91,32 @@ def refuse_demo_in_production(settings: Settings, served: Publication) -> None:
         )
 
 
-def _ready(database: Database) -> dict[str, bool]:
+@contextmanager
+def _watched(opened: Served, seconds: float) -> Iterator[None]:
+    """Look at every served record now and then, in a thread of its own."""
+    stop = threading.Event()
+    watch = threading.Thread(target=_watch, args=(opened, seconds, stop), name="verify-records", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        stop.set()
+
+
+def _watch(opened: Served, seconds: float, stop: threading.Event) -> None:
+    while not stop.wait(seconds):
+        try:
+            opened.guard.examine(opened.database.server)
+        except Unavailable:
+            continue
+        except Exception as error:  # noqa: BLE001 - the next look may succeed, and somebody must hear of this one
+            _log.error("the records could not be verified: %s", type(error).__name__)
+
+
+def _ready(opened: Served) -> Mapping[str, bool]:
     """Say whether traffic should come here. A missing model is no reason against it: words are still searched."""
     try:
-        return {"database": True, "schema": is_at_head(database.server)}
+        schema = is_at_head(opened.database.server)
     except Unavailable:
-        return {"database": False, "schema": False}
+        return {"database": False, "schema": False, "records": False}
+    return {"database": True, "schema": schema, "records": opened.guard.serves_any()}

@@ -60,15 +60,20 @@ class Signers:
         Args:
             at: when it was taken, as far as the lines before it allow: a date set back must not revive a key.
         """
-        if entry.sig is None:
-            return False
-        armoured = "\n".join((_ARMOUR[0], entry.sig, _ARMOUR[1]))
-        try:
-            key = check_signature(entry.statement(), armoured, NAMESPACE)
-        # What is stored may be anything: the library lets its parsers' errors through.
-        except (InvalidSignature, NotImplementedError, ValueError, EOFError, AssertionError, TypeError):
-            return False
-        return any(signer.admits(entry.by, key, at) for signer in self._signers)
+        key = key_of(entry)
+        return key is not None and any(signer.admits(entry.by, key, at) for signer in self._signers)
+
+
+def key_of(entry: Entry) -> PublicKey | None:
+    """Return the key a decision is signed with, None when it is not, not for this purpose, or with no key we read."""
+    if entry.sig is None:
+        return None
+    armoured = "\n".join((_ARMOUR[0], entry.sig, _ARMOUR[1]))
+    try:
+        return check_signature(entry.statement(), armoured, NAMESPACE)
+    # What is stored may be anything, and the library lets its parsers' errors through.
+    except (InvalidSignature, NotImplementedError, ValueError, EOFError, AssertionError, TypeError):
+        return None
 
 
 def read_signers(path: Path) -> Signers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -12,12 +13,28 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from app.integrity import Columns, Content, Flaw, Policy, Proofs, content_of, find_flaw
+from app.ledger import DEMO_SIGNER
 from app.record import is_slug
 from app.store.engine import connected, sql
 from app.store.ledgerlines import walk_back
 
 PAGE = 200
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a look at every served record found.
+
+    Attributes:
+        records: how many there are.
+        withheld: those that are not what was approved, by slug.
+        demo: one of the others is approved as a demonstration.
+    """
+
+    records: int
+    withheld: Mapping[str, Flaw]
+    demo: bool
 
 
 class Guard:
@@ -45,6 +62,10 @@ class Guard:
         """Tell whether a record may be named; what it says is held against the ledger when it is fetched."""
         return slug in self._proofs.approvals and slug not in self.withheld
 
+    def serves_any(self) -> bool:
+        """Tell whether not everything that was found is withheld."""
+        return not self.withheld or any(slug not in self.withheld for slug in self._proofs.approvals)
+
     def refresh(self, connection: Connection, head: str | None) -> None:
         """Read the lines up to the ledger's head that are not known yet. Raises Unavailable."""
         with self._lock:
@@ -70,14 +91,17 @@ class Guard:
         self._note(flaws)
         return [row for row in rows if flaws[row.slug] is None]
 
-    def examine(self, engine: Engine) -> Mapping[str, Flaw]:
-        """Look at every served record, a page at a time, and return those withheld. Raises Unavailable."""
+    def examine(self, engine: Engine) -> Examination:
+        """Look at every served record, a page at a time. Raises Unavailable."""
         found: dict[str, Flaw] = {}
+        records, demo = 0, False
         for connection, rows in _pages(engine):
             sound = {row.slug for row in self.sound(connection, rows)}
-            found |= {slug: self.withheld[slug] for slug in (row.slug for row in rows) if slug not in sound}
+            found |= {row.slug: self.withheld[row.slug] for row in rows if row.slug not in sound}
+            demo |= any(self._proofs.approvals[slug].by == DEMO_SIGNER for slug in sound)
+            records += len(rows)
         self.withheld = found
-        return found
+        return Examination(records, found, demo)
 
     def _flaw(self, row: Any) -> Flaw | None:
         columns = Columns(
@@ -101,7 +125,7 @@ def verify_published(engine: Engine, policy: Policy | None = None) -> list[str]:
 
     Works with the server's and the owner's engine. Raises Unavailable.
     """
-    return sorted(Guard(policy).examine(engine))
+    return sorted(Guard(policy).examine(engine).withheld)
 
 
 def _pages(engine: Engine) -> Iterator[tuple[Connection, Sequence[Any]]]:

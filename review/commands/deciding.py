@@ -7,14 +7,16 @@ import sys
 
 import click
 
+from app.database import policy_of
 from app.recordfile import RecordFile
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, Verdict, judge, open_shelf
 from review.commands.writing import changes
 from review.errors import Refused, wrong_usage
 from review.gates import Level
-from review.ledger import Decision, Entry, append, read_ledger
+from review.ledger import Decision, Entry, Sign, append, read_ledger
 from review.screen import now, print_findings, records_of, settings_of, similarity_of, today
+from review.signing import signer_with
 from review.snapshots import keep_snapshot
 from review.verifications import verified_on
 from review.verify.execution import Outcome
@@ -70,6 +72,7 @@ def approve_command(
         by=_signer(by),
         note=note,
         at=now(),
+        sign=_sign(context),
     )
     _tell(entry, as_json=as_json, then="It is served from the next publish on.")
 
@@ -94,8 +97,9 @@ def deprecate_command(
     if not yes:
         _ask(f"Deprecate {slug}?")
     entry = append(
-        path, slug=slug, sha256=last.sha256, decision=Decision.DEPRECATE, by=_signer(by), note=_text(reason), at=now()
-    )
+        path, slug=slug, sha256=last.sha256, decision=Decision.DEPRECATE, by=_signer(by), note=_text(reason), at=now(),
+        sign=_sign(context),
+    )  # fmt: skip
     _tell(entry, as_json=as_json, then="It is withdrawn at the next publish.")
 
 
@@ -189,6 +193,17 @@ def _signer(by: str | None) -> str:
     if not 1 <= len(name) <= _NAME or not name.isprintable() or name.strip() != name:
         raise wrong_usage(f"--by takes 1 to {_NAME} printable characters")
     return name
+
+
+def _sign(context: click.Context) -> Sign | None:
+    """Return what signs a decision, None where no key is set. Where signatures are required, one must be."""
+    settings = settings_of(context)
+    policy = policy_of(settings)
+    if settings.signing_key is not None:
+        return signer_with(settings.signing_key, policy)
+    if policy.required:
+        raise Refused("Approvals must be signed here (CHATCTX_REQUIRE_SIGNATURES): set CHATCTX_SIGNING_KEY.")
+    return None
 
 
 def _tell(entry: Entry, *, as_json: bool, then: str) -> None:

@@ -22,10 +22,20 @@ _LISTED = 12
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @click.option("--new-ledger", is_flag=True, help="Accept a ledger that does not continue the one last published from.")
 @click.option("--allow-empty", is_flag=True, help="Accept that nothing will be served any more.")
+@click.option(
+    "--require-signatures", is_flag=True, help="Withhold what no allowed signer signed, whatever the settings say."
+)
 @json_option
 @click.pass_context
 @reports_errors
-def publish_command(context: click.Context, dry_run: bool, new_ledger: bool, allow_empty: bool, as_json: bool) -> None:
+def publish_command(
+    context: click.Context,
+    dry_run: bool,
+    new_ledger: bool,
+    allow_empty: bool,
+    require_signatures: bool,
+    as_json: bool,
+) -> None:
     """Serve exactly the records that are approved as they stand.
 
     One transaction: a failure leaves what is served as it was, and publishing twice changes nothing. Records
@@ -33,6 +43,8 @@ def publish_command(context: click.Context, dry_run: bool, new_ledger: bool, all
     be reached.
     """
     settings = settings_of(context)
+    if require_signatures:
+        settings = settings.model_copy(update={"require_signatures": True})
     shelf = open_shelf(records_of(context))
     with open_database(settings) as database, progress_bar("publishing") as bar:
         database.migrate()
