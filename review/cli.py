@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from review.commands.acting import actions_command
 from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
 from review.commands.listening import feedback_command
@@ -22,6 +23,7 @@ _COMMANDS = (
     publish_command,
     verify_command,
     feedback_command,
+    actions_command,
 )
 
 
