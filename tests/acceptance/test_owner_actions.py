@@ -113,7 +113,7 @@ def noted_by(desk: Desk, act: Callable[[Desk], None]) -> list[tuple[str, str]]:
 
 
 def test_t39_every_action_of_an_owner_is_noted_once(desk: Desk, record_property: Callable[[str, object], None]) -> None:
-    """Each thing an owner does (decide, publish, keys, quotas, feedback) is noted exactly once, with the change itself."""
+    """Each thing an owner does (decide, publish, keys, quotas, feedback) is noted once, together with the change."""
     for act, where, what in ACTIONS:
         assert noted_by(desk, act) == [(where, what)], act.__name__
     told = desk.run("review", "actions")
@@ -134,7 +134,7 @@ def test_t39_what_changes_nothing_is_not_noted(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("trigger", ["note_key_added", "note_key_changed", "note_published", "note_feedback_resolved"])
-def test_t39_a_note_left_out_would_be_seen(desk: Desk, trigger: str) -> None:
+def test_a_note_left_out_would_be_seen(desk: Desk, trigger: str) -> None:
     """The test above is one that can fail: with any of the triggers away, an action is missing."""
     with desk.database.owner.begin() as connection:
         table = connection.scalar(
