@@ -12,6 +12,7 @@ from app.embedding.factory import create_embedder
 from app.errors import AppError, Unavailable
 from app.settings import Environment, Settings
 from app.store.engine import connected
+from app.store.loggedvalues import REMEDY, logged_values
 from app.store.guard import verify_published
 from app.store.migrating import current_revision, head_revision
 from app.store.preparing import check_pgvector, check_postgres
@@ -75,6 +76,14 @@ def _pgvector(database: Database, _: Settings) -> Diagnosis:
     return Diagnosis("pgvector", "ok", f"version {version}")
 
 
+def _log(database: Database, _: Settings) -> Diagnosis:
+    with connected(database.server) as connection:
+        telling = logged_values(connection)
+    if telling:
+        return Diagnosis("database log", "warning", f"PostgreSQL logs what callers ask: {', '.join(telling)}", REMEDY)
+    return Diagnosis("database log", "ok", "PostgreSQL does not log what callers ask")
+
+
 def _schema(database: Database, _: Settings) -> Diagnosis:
     current, head = current_revision(database.owner), head_revision()
     if current == head:
@@ -134,6 +143,7 @@ def _pepper(path: Path) -> Diagnosis:
 _CHECKS: dict[str, Callable[[Database, Settings], Diagnosis]] = {
     "database": _reachable,
     "pgvector": _pgvector,
+    "database log": _log,
     "schema": _schema,
     "records": _records,
     "vectors": _embeddings,

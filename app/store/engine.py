@@ -61,6 +61,11 @@ _SERVER_OPTIONS: Final = {
     "hnsw.ef_search": "200",
     # Compiling costs more than any of our statements takes.
     "jit": "off",
+    # Whatever the database is told to log: what callers ask is not part of it. See also `logged_values`.
+    "log_parameter_max_length_on_error": "0",
+    "debug_print_parse": "off",
+    "debug_print_rewritten": "off",
+    "debug_print_plan": "off",
 }
 _OWNER_OPTIONS: Final = {
     "timezone": "UTC",
@@ -84,7 +89,9 @@ def server_engine(url: str, *, pool_size: int = 8, drop_rights: bool = False) ->
         SettingsError: the address cannot be read or is not PostgreSQL's.
     """
     options = {**_SERVER_OPTIONS, **({"role": SERVER_ROLE} if drop_rights else {})}
-    return _engine(url, options, pool_size=pool_size, pool_timeout=0.5, isolation_level="AUTOCOMMIT")
+    engine = _engine(url, options, pool_size=pool_size, pool_timeout=0.5, isolation_level="AUTOCOMMIT")
+    event.listen(engine, "connect", _keep_values_from_log)
+    return engine
 
 
 def owner_engine(url: str) -> Engine:
@@ -192,8 +199,21 @@ def _address(url: str) -> URL:
 
 def _teach_vectors(connection: Any, _record: Any) -> None:
     """Let vectors travel in binary. Without pgvector in the database yet, everything but vectors works."""
+    with _committing(connection), suppress(ProgrammingError):
+        register_vector(connection)
+
+
+def _keep_values_from_log(connection: Any, _record: Any) -> None:
+    """Keep what callers send out of the database's log, where an administrator has given the role that right."""
+    # One that is too old to be asked is refused by name later.
+    with _committing(connection), suppress(ProgrammingError):
+        connection.execute(sql_text("keep_values_from_log"))
+
+
+@contextmanager
+def _committing(connection: Any) -> Iterator[None]:
+    """Commit every statement on its own, so that what a new connection is told outlives the next rollback."""
     autocommit = connection.autocommit
     connection.autocommit = True
-    with suppress(ProgrammingError):
-        register_vector(connection)
+    yield
     connection.autocommit = autocommit

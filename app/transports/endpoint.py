@@ -23,7 +23,7 @@ from app.contract import serialise
 from app.errors import AppError, FeedbackClosed, InternalError, InvalidInput, QuotaExhausted, Unavailable
 from app.transports import eventlog, gate, jsonrpc, replies
 from app.transports.jsonrpc import Kind, Message
-from app.transports.mcp import Dialect, McpServer, ProtocolRefusal, Tool, dialect_of
+from app.transports.mcp import SERVED_VERSIONS, Dialect, McpServer, ProtocolRefusal, Tool, dialect_of
 from app.transports.replies import Header, Receive, Reply
 from app.transports.slots import Slot, Slots
 
@@ -71,8 +71,10 @@ class Exchange:
 
     @property
     def era(self) -> str | None:
-        """What the client speaks, for the log."""
-        return self.dialect.version if self.dialect else None
+        """What the client speaks, for the log: a version we know, never the caller's text."""
+        if self.dialect is None:
+            return None
+        return self.dialect.version if self.dialect.version in SERVED_VERSIONS else "other"
 
     @property
     def method(self) -> str | None:

@@ -4,31 +4,49 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import traceback
+from collections.abc import Mapping
 
 LOGGER = "chatctx"
-# Anything else is a mistake in this program: a new field must be weighed for what it could tell about a caller.
-FIELDS = frozenset(
-    {"event", "http", "method", "status", "ms", "tool", "mode", "era", "reason", "error", "place", "port", "streams"}
-)
-_LONGEST_VALUE = 120
+UNFIT = "unfit"
+_LONGEST_NOTE = 2000
+_WORD = re.compile(r"[a-z][a-z_]{0,39}")
+# What each field may hold: text of a form, or a number up to a limit. Anything else is a mistake in this program: a new
+# field must be weighed for what it could tell about a caller.
+FIELDS: Mapping[str, re.Pattern[str] | int] = {
+    "event": _WORD,
+    "http": re.compile(r"[A-Z-]{1,20}"),
+    "method": re.compile(r"[a-zA-Z/]{1,40}"),
+    "status": 599,
+    "ms": 86_400_000,
+    "tool": _WORD,
+    "mode": _WORD,
+    "era": re.compile(r"\d{4}-\d\d-\d\d|other"),
+    "reason": re.compile(r"[a-z][a-z_]{0,39}|rpc-?\d{1,6}"),
+    "error": re.compile(r"[A-Za-z_]\w{0,79}", re.ASCII),
+    "place": re.compile(r"[\w.<>-]{1,80}:\d{1,6}|unknown", re.ASCII),
+    "port": 65_535,
+    "level": _WORD,
+    "source": re.compile(r"[\w.-]{1,80}", re.ASCII),
+    # Words of ours, and of libraries without what they fill into them.
+    "text": re.compile(rf".{{0,{_LONGEST_NOTE}}}", re.DOTALL),
+}
+_OURS = ("app", LOGGER)
 # Their messages can carry request text inside exceptions and tracebacks.
 _FOREIGN = ("mcp", "mcp_types", "uvicorn", "asyncio", "anyio", "concurrent")
 
 
 def write(event: str, *, level: int = logging.INFO, **fields: str | int | float | None) -> None:
-    """Write a line. Fields without a value are left out.
+    """Write a line. Fields without a value are left out; a value that its field may not hold is called unfit.
 
     Raises:
         ValueError: a field is not on the list.
     """
     logger = logging.getLogger(LOGGER)
-    unknown = fields.keys() - FIELDS
-    if unknown:
-        raise ValueError(f"not fields of the log: {sorted(unknown)}")
+    line = _line({"event": event, **fields})
     if logger.isEnabledFor(level):
-        kept = {name: _short(value) for name, value in fields.items() if value is not None}
-        logger.log(level, json.dumps({"event": event, **kept}))
+        logger.log(level, line)
 
 
 def write_defect(error: BaseException) -> None:
@@ -38,16 +56,40 @@ def write_defect(error: BaseException) -> None:
     write("defect", level=logging.ERROR, error=type(error).__name__, place=place)
 
 
+class LineFormatter(logging.Formatter):
+    """Makes every record one line of the same form, whoever wrote it.
+
+    What is not an event becomes a note. Line ends and escape sequences in it are escaped by JSON, tracebacks are left
+    out, and so is whatever a library filled into its words: that may come from a caller.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the moment and a JSON object."""
+        return f"{self.formatTime(record)} {record.getMessage() if record.name == LOGGER else self._note(record)}"
+
+    @staticmethod
+    def _note(record: logging.LogRecord) -> str:
+        ours = record.name.split(".")[0] in _OURS
+        failure = record.exc_info[0] if record.exc_info else None
+        return _line(
+            {
+                "event": "note",
+                "level": record.levelname.lower(),
+                "source": record.name,
+                "text": (record.getMessage() if ours else str(record.msg))[:_LONGEST_NOTE],
+                "error": failure.__name__ if failure else None,
+            }
+        )
+
+
 class WithoutTraceback(logging.Filter):
     """Lets a foreign line pass without the exception it carries, and without what was filled into it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Strip the record."""
-        if record.exc_info is not None and record.exc_info[0] is not None:
-            record.msg, record.args = (
-                "%s (%s)",
-                (str(record.msg).strip().split("\n", 1)[0], record.exc_info[0].__name__),
-            )
+        words = str(record.msg).strip().split("\n", 1)[0]
+        failure = record.exc_info[0] if record.exc_info else None
+        record.msg, record.args = (f"{words} ({failure.__name__})" if failure else words), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True
 
@@ -61,5 +103,15 @@ def strip_foreign_loggers() -> None:
             logger.addFilter(WithoutTraceback())
 
 
-def _short(value: str | int | float | None) -> str | int | float | None:
-    return value[:_LONGEST_VALUE] if isinstance(value, str) else value
+def _line(fields: Mapping[str, str | int | float | None]) -> str:
+    unknown = fields.keys() - FIELDS.keys()
+    if unknown:
+        raise ValueError(f"not fields of the log: {sorted(unknown)}")
+    return json.dumps({name: _fit(name, value) for name, value in fields.items() if value is not None})
+
+
+def _fit(name: str, value: str | int | float) -> str | int | float:
+    shape = FIELDS[name]
+    if isinstance(shape, int):
+        return value if not isinstance(value, str) and 0 <= value <= shape else UNFIT
+    return value if isinstance(value, str) and shape.fullmatch(value) else UNFIT
