@@ -12,8 +12,8 @@ from app.embedding.factory import create_embedder
 from app.errors import AppError, Unavailable
 from app.settings import Environment, Settings
 from app.store.engine import connected
-from app.store.loggedvalues import REMEDY, logged_values
 from app.store.guard import verify_published
+from app.store.loggedvalues import REMEDY, logged_values
 from app.store.migrating import current_revision, head_revision
 from app.store.preparing import check_pgvector, check_postgres
 from app.store.served import publication
