@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -10,8 +11,9 @@ import pytest
 
 from app.integrity import Columns, Content, Flaw, Policy, Proofs, content_of, find_flaw, prove
 from app.ledger import Decision, Entry, Ledger, draft
-from app.record import record_id
+from app.record import canonical_form, content_hash, record_id
 from app.signatures import Signers
+from tests.core.records import make_record
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 SLUG = "a-record"
@@ -149,6 +151,31 @@ def test_a_decision_is_no_earlier_than_the_latest_before_it() -> None:
     later = NOON + timedelta(days=1)
     prove(ledger(approve(OLD), approve(NEW, later), approve(OLD, NOON), sig="good"), Policy(signers))
     assert signers.asked == [NOON, later, later]
+
+
+def test_the_latest_time_is_kept_between_pieces() -> None:
+    signers = Recorder()
+    later = NOON + timedelta(days=1)
+    whole = ledger(approve(OLD, later), approve(NEW, NOON), sig="good")
+    Proofs(Policy(signers)).followed_by(whole.entries[:1]).followed_by(whole.entries[1:])
+    assert signers.asked == [later, later]
+
+
+def test_who_approved_and_when_is_kept() -> None:
+    approval = prove(ledger(approve(OLD), approve(NEW)), Policy()).approvals[SLUG]
+    assert (approval.sha256, approval.version, approval.at, approval.by, approval.flaw) == (NEW, 2, NOON, "alice", None)
+
+
+def test_taking_out_of_service_what_never_was_in_it_changes_nothing() -> None:
+    """The beginning may be missing."""
+    assert prove(ledger(deprecate(OLD), approve(OLD)), Policy()).approvals.keys() == {SLUG}
+
+
+def test_a_stored_body_is_read_as_it_was_approved() -> None:
+    """The hash of a record's canonical form is the one its approval names."""
+    record = make_record()
+    content = content_of(json.loads(canonical_form(record, {"a.py": b"pass"})))
+    assert content == Content(content_hash(record, {"a.py": b"pass"}), record.slug, record.topic.value, record.title)
 
 
 def test_a_body_that_is_none_cannot_be_read() -> None:
