@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -28,6 +29,7 @@ from app.settings import Settings
 from app.store.access import KeyRing, PostgresAccessStore
 from tests.acceptance.conftest import Program, Start
 from tests.acceptance.credentials_owner import Owner, id_of, last_statements, units_taken, wait_for
+from tests.acceptance.credentials_rotation import CALLERS, Fleet, Load, PepperFile
 from tests.core.records import make_record
 from tests.databases import Database
 from tests.edge.wire import call_tool, http_post, message, raw, status_of
@@ -266,3 +268,51 @@ def test_t16_unknown_key_costs_the_same_work_as_one_of_a_wrong_secret(
     assert again == {"keyed hash": 1}
     told = [", ".join(f"{number} {what}" for what, number in done.items()) for done in (first, again)]
     record_property("figure", f"{len(bad)} reasons to refuse, each at the cost of {told[0]}; asked again, {told[1]}")
+
+
+def peppers_of(owner: Owner, keys: list[str]) -> Counter[str]:
+    """Return how many of the keys depend on which pepper, as the owner is shown it."""
+    listing = owner.listing()
+    return Counter(listing[id_of(key)]["pepper_id"] for key in keys)
+
+
+@pytest.mark.timeout(300)
+def test_t17_pepper_is_changed_under_load_without_a_failure(
+    owner: Owner, database: Database, serve: Start, record_property: Note
+) -> None:
+    """The pepper is changed while callers ask, two servers restarted one by one: 0 failures, all used keys are moved.
+
+    The new pepper is added below the old one, then put above it, then the old one removed, with a restart of each
+    server after each step. When the old one is gone, keys that nobody used meanwhile get 401. A balancer that takes a
+    server out before it stops is stood in for by callers that keep the list of servers themselves.
+    """
+    used, unused = ([owner.mint(f"{name}-{n}") for n in range(number)] for name, number in (("used", 12), ("not", 3)))
+    pepper = PepperFile(owner.home)
+    with ExitStack() as stack:
+        fleet = Fleet(lambda: serve(database), stack)
+        load = Load(fleet, used, ask)
+        with load.running():
+            load.go_on(30)
+            pepper.hold(pepper.old, pepper.new)
+            fleet.replace_each()
+            load.go_on(30)
+            assert peppers_of(owner, [*used, *unused]) == {pepper.old.split()[0]: 15}
+            pepper.hold(pepper.new, pepper.old)
+            fleet.replace_each()
+            load.go_on(2 * len(used) * CALLERS)
+            made_since = owner.mint("since")
+            moved = peppers_of(owner, [*used, made_since])
+            pepper.hold(pepper.new)
+            fleet.replace_each()
+            load.go_on(30)
+        assert moved == {"next": 13}
+        assert peppers_of(owner, unused) == {pepper.old.split()[0]: 3}
+        assert {ask(program, key) for program in fleet.programs for key in [*used, made_since]} == {200}
+        assert {ask(program, key) for program in fleet.programs for key in unused} == {401}
+    statuses = Counter(load.statuses)
+    assert set(statuses) == {200}
+    record_property(
+        "figure",
+        f"{statuses[200]} calls, {len(load.statuses) - statuses[200]} failures through 6 restarts, "
+        f"{moved['next'] - 1} of {len(used)} used keys moved, {len(unused)} unused ones ended",
+    )
