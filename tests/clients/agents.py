@@ -20,6 +20,10 @@ BAD = "not-a-key"
 class Agent(Protocol):
     """A coding agent with a fresh home."""
 
+    @staticmethod
+    def adding(url: str, key: str | None) -> list[str]:
+        """Return the command that adds the server, as docs/clients.md shows it."""
+
     def add(self, url: str, key: str | None) -> None:
         """Add the server as the agent's documentation says."""
 
@@ -45,9 +49,13 @@ class ClaudeCode:
             "ENABLE_TOOL_SEARCH": "false",
         }
 
-    def add(self, url: str, key: str | None) -> None:
+    @staticmethod
+    def adding(url: str, key: str | None) -> list[str]:
         header = ["--header", f"Authorization: Bearer {key}"] if key else []
-        self._run("mcp", "add", "--transport", "http", "-s", "user", NAME, url, *header)
+        return ["claude", "mcp", "add", "--transport", "http", "--scope", "user", NAME, url, *header]
+
+    def add(self, url: str, key: str | None) -> None:
+        self._run(*self.adding(url, key)[1:])
 
     def check(self) -> str:
         return self._run("mcp", "get", NAME)
@@ -79,9 +87,13 @@ class GeminiCli:
         }
         (home / ".gemini" / "settings.json").write_text(json.dumps(settings))
 
-    def add(self, url: str, key: str | None) -> None:
+    @staticmethod
+    def adding(url: str, key: str | None) -> list[str]:
         header = ["--header", f"Authorization: Bearer {key}"] if key else []
-        self._run("mcp", "add", "--transport", "http", "-s", "user", "--trust", *header, NAME, url)
+        return ["gemini", "mcp", "add", "--transport", "http", "--scope", "user", "--trust", *header, NAME, url]
+
+    def add(self, url: str, key: str | None) -> None:
+        self._run(*self.adding(url, key)[1:])
 
     def check(self) -> str:
         return self._run("mcp", "list")
@@ -110,8 +122,12 @@ class Codex:
         )
         (home / "config.toml").write_text(provider)
 
+    @staticmethod
+    def adding(url: str, key: str | None) -> list[str]:
+        return ["codex", "mcp", "add", NAME, "--url", url, *(["--bearer-token-env-var", "CHATCTX_KEY"] if key else [])]
+
     def add(self, url: str, key: str | None) -> None:
-        self._run("mcp", "add", NAME, "--url", url, *(["--bearer-token-env-var", "CHATCTX_KEY"] if key else []))
+        self._run(*self.adding(url, key)[1:])
 
     def check(self) -> str:
         return self._run("mcp", "list")

@@ -155,7 +155,7 @@ def test_a_bad_key_is_told_and_never_becomes_a_guest(client, hold, service, reco
     ids=["Claude Code", "Codex", "Gemini CLI"],
 )
 def test_an_agents_own_health_check_finds_the_server(agent, says, node, service, tmp_path, record_property):
-    """Adding the server and looking whether it is there costs no unit, and is answered at once."""
+    """Adding the server and looking whether it is there costs no unit."""
     if agent is not GeminiCli:
         the_agents_are_installed()
     running = agent(node, tmp_path / "home")
