@@ -210,6 +210,9 @@ def _send_and_leave(stage: Stage) -> None:
 
 
 def _send_as_the_database_dies(stage: Stage) -> None:
+    # Whoever starts it again also shortens a long log.
+    _read_log(stage)
+    stage.database.cluster.watch()
     with stage.database.killed():
         assert "503 " in stage.send("the database is dead", VALID)
     deadline = time.monotonic() + 60
@@ -238,8 +241,13 @@ def _gather(stage: Stage) -> None:
     sinks.add("traces", (stage.folder / "spans").read_bytes())
     status = database.cluster.status()
     sinks.add_folder("data folder", status.data_directory)
-    for log in status.log_file.parent.glob(f"{status.log_file.stem}.log*"):
-        sinks.add("PostgreSQL's log", log.read_bytes())
+    _read_log(stage)
+
+
+def _read_log(stage: Stage) -> None:
+    log = stage.database.cluster.status().log_file
+    for part in log.parent.glob(f"{log.stem}.log*"):
+        stage.sinks.add("PostgreSQL's log", part.read_bytes())
 
 
 def _shown(environ: Mapping[str, str], command: str) -> str:
@@ -408,7 +416,7 @@ _GRANT = "GRANT SET ON PARAMETER log_parameter_max_length TO chatctx_server"
 
 
 def _play(stage: Stage) -> None:
-    with stage.database.watched():
+    with stage.client, stage.database.watched():
         _send_everything(stage)
     _gather(stage)
 
@@ -421,7 +429,6 @@ def _talkative(database: Database) -> list[str]:
 def _database_of_somebody_else(folder: Path) -> Iterator[tuple[Cluster, Database]]:
     """Run another PostgreSQL, which is started again when it is killed."""
     with scratch_cluster(folder) as cluster:
-        cluster.watch()
         server = DatabaseServer(cluster.address)
         server.make_template()
         with server.clone() as database:
