@@ -10,11 +10,12 @@ from app.errors import ClusterError
 
 _LOG = logging.getLogger("chatctx.cluster")
 _PERIOD = 0.25
-_LONGEST_PAUSE = 30.0
+# Whoever makes room on a full disk should not have to wait for us as well; a failed start takes half a second of work.
+_LONGEST_PAUSE = 2.0
 
 
 class Watch:
-    """Looks after the server until told to stop. A failed attempt is reported and tried again, less and less often."""
+    """Looks after the server until told to stop. A failed attempt is reported and tried again."""
 
     def __init__(self, is_well: Callable[[], bool], revive: Callable[[], None]) -> None:
         """Start the thread.

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from io import FileIO
+from pathlib import Path
 
+import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import OperationalError
 
+from app.cluster import Cluster
+from app.store.engine import owner_engine
 from tests.acceptance.conftest import Program, Start
 from tests.acceptance.outage_load import (
     LONGEST_ANSWER,
+    PLENTY,
     SLACK,
     Asker,
+    awaited,
     check_refusals,
     load_on,
+    own_postgres,
     served,
     units_kept,
 )
@@ -131,3 +143,141 @@ def test_t07_a_line_that_dribbles_is_answered_for_in_time(
     assert slowest < LONGEST_ANSWER + SLACK
     assert connections_at_work(program, database) == POOL
     record_property("figure", f"{len(answers)} refused, slowest {slowest:.1f} s, served again after {back:.1f} s")
+
+
+class SmallDisk:
+    """A file system of its own for a program's home, which can be filled to the last byte."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self._filler = folder / "filler"
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        with self._filler.open("wb", buffering=0) as filler:
+            while _is_written(filler, bytes(4096)):
+                pass
+        yield
+        self._filler.unlink()
+
+
+def _is_written(file: FileIO, content: bytes) -> bool:
+    """Write to a file, unless the disk is full; tell which."""
+    try:
+        return bool(file.write(content))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return False
+
+
+@pytest.fixture
+def small_disk() -> Iterator[SmallDisk]:
+    folder = Path(tempfile.mkdtemp(prefix="small-disk-"))
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=256m,mode=755", "tmpfs", str(folder)]
+    if subprocess.run(mounting, check=False, capture_output=True).returncode != 0:
+        folder.rmdir()
+        pytest.skip("mounting a small file system needs root")
+    try:
+        yield SmallDisk(folder)
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        folder.rmdir()
+
+
+def write_log_until_it_ends(engine: Engine) -> None:
+    """Write to PostgreSQL's write-ahead log, as anybody's changes do, until it stops for want of room for it."""
+    entry = text("SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000000))")
+    with suppress(OperationalError), engine.begin() as connection:
+        for _ in range(300):
+            connection.execute(entry)
+        pytest.fail("there was room for all of it")
+
+
+def test_t47_a_full_disk_is_refused_and_over_when_there_is_room(
+    start: Start, small_disk: SmallDisk, record_property: Note
+) -> None:
+    """With the disk full: 503 or served, and with no room for PostgreSQL's log 503; 200 again 5 s after there is room.
+
+    No call that was served is lost, and the server's process stays the same; PostgreSQL itself ends when it cannot
+    write its log, as it is made to, and is started until it stays. The disk is a small file system in memory.
+    """
+    with start(small_disk.home, CHATCTX_GUEST_DAILY_QUOTA=PLENTY) as program, Cluster(small_disk.home) as cluster:
+        owner, asker = owner_engine(cluster.address.owner_url), Asker(program.base)
+        feedback = {"category": "other", "comment": "The advice on keys helped."}
+        with load_on(program, agents=3, pause=0.02) as load:
+            awaited(lambda: load.statuses()[200] >= 20)
+            with small_disk.full():
+                full = time.monotonic()
+                check_refusals([asker.ask("submit_feedback", feedback)])
+                awaited(lambda: len(load.answers) and load.answers[-1].sent > full + 1)
+                served_full = load.statuses(since=full)[200]
+                write_log_until_it_ends(owner)
+                ended = time.monotonic()
+                awaited(lambda: load.answers[-1].sent > ended + 9)
+            freed = time.monotonic()
+            awaited(lambda: load.serves_all_again(freed))
+        assert asker.ask("submit_feedback", feedback).status == 200
+        check_refusals(load.answers, 200)
+        assert program.process.poll() is None
+        kept = units_kept(owner)
+        owner.dispose()
+    back = load.served_after(freed)
+    refused, served_calls = load.statuses(since=ended)[503], load.statuses()[200]
+    assert refused > 0
+    assert kept >= served_calls
+    assert back is not None
+    assert back < RECOVERY + SLACK
+    record_property(
+        "figure",
+        f"{served_full} served with a full disk, {refused} refused without room for the log, "
+        f"{served_calls} served and {kept} counted in all, first 200 {back:.1f} s after there was room",
+    )
+
+
+@contextmanager
+def every_connection_taken(database: Database) -> Iterator[int]:
+    """Take all connections that PostgreSQL gives, the server's as well, until the block ends."""
+    end_the_servers = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'chatctx' AND usename = current_user"""
+    with ExitStack() as stack:
+        ender = stack.enter_context(psycopg.connect(_uri(database.app_url), autocommit=True))
+        taken = 0
+        while ender.execute(end_the_servers).fetchall() or not taken:
+            with suppress(psycopg.OperationalError):
+                while True:
+                    stack.enter_context(psycopg.connect(_uri(database.owner_url)))
+                    taken += 1
+        yield taken
+
+
+def _uri(url: str) -> str:
+    return url.replace("postgresql+psycopg:", "postgresql:")
+
+
+def test_t47_connections_that_others_have_taken_are_refused_until_they_are_given_back(
+    serve: Start, tmp_path_factory: pytest.TempPathFactory, record_property: Note
+) -> None:
+    """When others hold every connection PostgreSQL gives, calls get 503; they are served 5 s after one is given back.
+
+    Neither PostgreSQL nor the server ends, and no call that was served is lost.
+    """
+    few = {"max_connections": "20"}
+    with (
+        own_postgres(tmp_path_factory, few) as own,
+        own.database() as database,
+        served(serve, database, CHATCTX_POOL_SIZE=str(POOL)) as program,
+    ):
+        asker, pid = Asker(program.base), own.cluster.status().pid
+        assert {answer.status for answer in asker.ask_at_once(POOL)} == {200}
+        with every_connection_taken(database) as taken:
+            answers = asker.ask_at_once(40)
+        check_refusals(answers)
+        back = recovered(program, time.monotonic())
+        assert {answer.status for answer in asker.ask_at_once(POOL)} == {200}
+        assert program.process.poll() is None
+        assert own.cluster.status().pid == pid
+        assert units_kept(database.owner) >= 2 * POOL + 1
+    record_property(
+        "figure", f"{taken} connections taken: {len(answers)} calls refused, served again after {back:.1f} s"
+    )
