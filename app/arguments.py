@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -38,8 +39,13 @@ def parse_arguments(model: type[Arguments], arguments: Mapping[str, Any]) -> Arg
 
 
 def _without_absent(model: type[Request], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
+    optional = _optional(model)
     return {name: value for name, value in arguments.items() if value is not None or name not in optional}
+
+
+@cache
+def _optional(model: type[Request]) -> frozenset[str]:
+    return frozenset(name for name, field in model.model_fields.items() if not field.is_required())
 
 
 def _field_error(entry: Any, model: type[Request]) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,8 +26,8 @@ from app.store.catalogue import PostgresCatalogue
 from app.store.guard import Guard
 from app.store.migrating import head_revision
 from app.store.signals import PostgresSignals
+from app.transports import eventlog
 from app.transports.cli.runtime import Diagnosis
-from app.transports.eventlog import LOGGER, LineFormatter
 from app.welcome import site_of
 
 PEPPER_NAME = "pepper"
@@ -136,7 +134,7 @@ class LocalRuntime:
         from app import serving  # noqa: PLC0415
 
         settings = self.settings()
-        _start_log(settings)
+        eventlog.start(settings.log_level)
         listener = serving.bind(settings)
         try:
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})
@@ -145,14 +143,6 @@ class LocalRuntime:
                 return serving.serve(settings, opened, listener)
         finally:
             listener.close()
-
-
-def _start_log(settings: Settings) -> None:
-    """Log to stderr, so that what a person is told stays readable; of libraries, only what is wrong."""
-    lines = logging.StreamHandler(sys.stderr)
-    lines.setFormatter(LineFormatter())
-    logging.basicConfig(level=logging.WARNING, handlers=[lines])
-    logging.getLogger(LOGGER).setLevel(settings.log_level.upper())
 
 
 def pepper_path(settings: Settings) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -24,8 +25,9 @@ from app.errors import AppError, FeedbackClosed, InternalError, InvalidInput, Qu
 from app.transports import eventlog, gate, jsonrpc, replies
 from app.transports.jsonrpc import Kind, Message
 from app.transports.mcp import SERVED_VERSIONS, Dialect, McpServer, ProtocolRefusal, Tool, dialect_of
+from app.transports.plaincalls import PlainResults, read_plain_call
 from app.transports.replies import Header, Receive, Reply
-from app.transports.slots import Slot, Slots
+from app.transports.slots import Slot, Slots, too_late
 
 GUEST_SLOTS = 8
 KEY_SLOTS = 32
@@ -49,6 +51,8 @@ _TOLD_METHODS = frozenset(
 )
 
 Call = Callable[[str, Mapping[str, Any]], dict[str, Any]]
+# Returns an answer's text and the retrieval mode it tells.
+Work = Callable[[], tuple[str, str | None]]
 
 
 @dataclass
@@ -97,6 +101,7 @@ class McpEndpoint:
         self, server: McpServer, tools: Mapping[str, Tool], call: Call, access: Access, calls: Slots, checks: Slots
     ) -> None:
         self._server = server
+        self._plain_results = PlainResults(server)
         self._tools = tools
         self._call = call
         self._access = access
@@ -152,17 +157,26 @@ class McpEndpoint:
         name = message.params.get("name")
         exchange.tool = name if isinstance(name, str) and name in self._tools else "unknown"
         lane, limit = (caller.address, GUEST_SLOTS) if caller.is_guest else (f"key:{caller.key_id}", KEY_SLOTS)
+        plain = read_plain_call(message, dialect)
         with await self._calls.take(lane, limit) as slot:
-            await self._charge(exchange, caller, slot)
+            if plain is not None and (tool := self._tools.get(plain.name)) is not None:
+                # Charge and work in one thread: going to another and back costs more than most of what is done here.
+                work = partial(self._charge_and_work, exchange, caller, slot, tool, plain.arguments)
+                result = await self._run_tool(exchange, slot, work)
+                return _result(exchange, message, await self._plain_results.of(message, dialect, result))
+            await slot.run(self._charge, exchange, caller)
 
             async def run_tool(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-                return await self._run_tool(exchange, caller, slot, name, arguments)
+                if (tool := self._tools.get(name)) is None:
+                    raise MCPError(INVALID_PARAMS, "No tool has this name. See tools/list.")
+                return await self._run_tool(exchange, slot, partial(self._work, tool, caller, arguments))
 
             return await self._dispatch(exchange, message, dialect, run_tool)
 
-    async def _charge(self, exchange: Exchange, caller: Caller, slot: Slot) -> None:
+    def _charge(self, exchange: Exchange, caller: Caller) -> None:
+        """Take a unit of the caller's allowance, in a thread, and note what is left for the answer."""
         try:
-            charge = await slot.run(self._access.charge, caller)
+            charge = self._access.charge(caller)
         except QuotaExhausted as error:
             if caller.is_guest:
                 exchange.quota = _quota_headers(int(str(error.details["limit"])), 0)
@@ -170,15 +184,18 @@ class McpEndpoint:
         if caller.is_guest:
             exchange.quota = _quota_headers(charge.limit, charge.remaining)
 
-    async def _run_tool(
-        self, exchange: Exchange, caller: Caller, slot: Slot, name: str, arguments: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        tool = self._tools.get(name)
-        if tool is None:
-            raise MCPError(INVALID_PARAMS, "No tool has this name. See tools/list.")
+    def _charge_and_work(
+        self, exchange: Exchange, caller: Caller, slot: Slot, tool: Tool, arguments: Mapping[str, Any]
+    ) -> tuple[str, str | None]:
+        self._charge(exchange, caller)
+        if slot.is_over:
+            raise too_late()
+        return self._work(tool, caller, arguments)
+
+    async def _run_tool(self, exchange: Exchange, slot: Slot, work: Work) -> dict[str, Any]:
         try:
-            text, exchange.mode = await slot.run(self._work, tool, caller, arguments)
-        except Unavailable:
+            text, exchange.mode = await slot.run(work)
+        except (Unavailable, QuotaExhausted):
             raise
         except (InvalidInput, FeedbackClosed) as error:
             return _error_result(exchange, error)
@@ -204,11 +221,15 @@ class McpEndpoint:
             raise
         except Exception as error:  # noqa: BLE001 - as above, for the protocol layer
             return _protocol_error(exchange, message, dialect, error)
-        return _framed(exchange, {"jsonrpc": "2.0", "id": message.id, "result": result}, HTTPStatus.OK)
+        return _result(exchange, message, result)
 
 
 async def _no_tool(_name: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     raise MCPError(INVALID_PARAMS, "Not a tool call.")
+
+
+def _result(exchange: Exchange, message: Message, result: Mapping[str, Any]) -> Reply:
+    return _framed(exchange, {"jsonrpc": "2.0", "id": message.id, "result": result}, HTTPStatus.OK)
 
 
 def _framed(exchange: Exchange, body: Mapping[str, Any], status: int) -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 import traceback
 from collections.abc import Mapping
 
@@ -63,9 +64,20 @@ class LineFormatter(logging.Formatter):
     out, and so is whatever a library filled into its words: that may come from a caller.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._second = (0, "")
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the moment and a JSON object."""
-        return f"{self.formatTime(record)} {record.getMessage() if record.name == LOGGER else self._note(record)}"
+        return f"{self._moment(record)} {record.getMessage() if record.name == LOGGER else self._note(record)}"
+
+    def _moment(self, record: logging.LogRecord) -> str:
+        """Return what formatTime does; it spells the date once a second, not once a line."""
+        second, text = self._second
+        if second != int(record.created):
+            second, text = self._second = int(record.created), self.formatTime(record, self.default_time_format)
+        return f"{text},{int(record.msecs):03d}"
 
     @staticmethod
     def _note(record: logging.LogRecord) -> str:
@@ -92,6 +104,17 @@ class WithoutTraceback(logging.Filter):
         record.msg, record.args = (f"{words} ({failure.__name__})" if failure else words), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True
+
+
+def start(level: str) -> None:
+    """Log to stderr from now on, so that what a person is told stays readable; of libraries, only what is wrong."""
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(LineFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[lines])
+    logging.getLogger(LOGGER).setLevel(level.upper())
+    # No line tells any of this, and finding it out takes longer than writing the line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # noqa: SLF001 - the switch that Python's own documentation names for it
 
 
 def strip_foreign_loggers() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
@@ -48,7 +48,7 @@ class Reply:
 
     def plus(self, headers: Iterable[Header]) -> Reply:
         """Return the reply with more headers."""
-        return replace(self, headers=(*self.headers, *headers))
+        return Reply(self.status, self.body, self.media_type, (*self.headers, *headers))
 
 
 class Refused(Exception):
@@ -138,6 +138,9 @@ async def send_reply(send: Send, reply: Reply, *, with_body: bool = True) -> Non
     await send({"type": "http.response.body", "body": reply.body if with_body else b""})
 
 
+# ASCII only: some event-stream parsers take U+2028 and its kin for the end of a line.
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
+
 def _encode(body: object) -> bytes:
-    # ASCII only: some event-stream parsers take U+2028 and its kin for the end of a line.
-    return json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    return _ENCODER.encode(body).encode("ascii")

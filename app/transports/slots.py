@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from app.errors import Unavailable
+from app.transports.workers import Workers
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -59,7 +60,7 @@ class Slots:
         self._longest_line = longest_line
         self._longest_wait = longest_wait
         self._longest_still = longest_still
-        self._threads = ThreadPoolExecutor(capacity, thread_name_prefix=name)
+        self._threads = Workers(name, capacity)
 
     async def take(self, lane: str, lane_limit: int) -> Slot:
         """Return a slot, to be used as a context. Its time begins now.
@@ -78,13 +79,13 @@ class Slots:
 
     def close(self) -> None:
         """Take no more work; threads still at work end by themselves."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     def submit(
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
     ) -> asyncio.Future[Result]:
         """Start work in a thread; for the holder of a slot only."""
-        return asyncio.wrap_future(self._threads.submit(work, *args, **kwargs))
+        return self._threads.submit(partial(work, *args, **kwargs))
 
     def release(self, lane: str) -> None:
         """Give a slot back and let the next in line have it."""
@@ -159,6 +160,7 @@ class Slot:
         self._lane = lane
         self._deadline = deadline
         self._work: asyncio.Future[Any] | None = None
+        self._is_over = False
 
     async def run(self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Return what the work returns, or raise what it raises.
@@ -168,11 +170,27 @@ class Slot:
         """
         future = self._slots.submit(work, *args, **kwargs)
         self._work = future
-        # Never a timeout around the work itself: cancelling it would wait for the very thing that is late.
-        done, _ = await asyncio.wait({future}, timeout=max(self._deadline - asyncio.get_running_loop().time(), 0))
-        if not done:
-            raise Unavailable("The call took too long. Try again.", details={"retry_after_seconds": _TIMED_OUT_SECONDS})
+        await self._done_or_late(future)
+        if not future.done():
+            self._is_over = True
+            raise too_late()
         return future.result()
+
+    async def _done_or_late(self, work: asyncio.Future[Any]) -> None:
+        # Never a timeout around the work itself: cancelling it would wait for the very thing that is late.
+        loop = asyncio.get_running_loop()
+        settled: asyncio.Future[None] = loop.create_future()
+        alarm = loop.call_at(self._deadline, _settle, settled)
+        work.add_done_callback(lambda _: _settle(settled))
+        try:
+            await settled
+        finally:
+            alarm.cancel()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the caller has been answered without the work; for the work to look at, in its thread."""
+        return self._is_over
 
     def __enter__(self) -> Slot:
         return self
@@ -194,6 +212,16 @@ class Slot:
         self._slots.release(self._lane)
 
 
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 def busy() -> Unavailable:
     """Return the refusal of somebody for whom there is no room just now."""
     return Unavailable("The server is busy. Try again.", details={"retry_after_seconds": _BUSY_SECONDS})
+
+
+def too_late() -> Unavailable:
+    """Return what somebody is told whose work was not done in its time."""
+    return Unavailable("The call took too long. Try again.", details={"retry_after_seconds": _TIMED_OUT_SECONDS})
