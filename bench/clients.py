@@ -23,7 +23,7 @@ DOCUMENT = ROOT / "docs/clients.md"
 COLUMNS = {
     "speaks": "speaks",
     "requests": "requests to connect, list the tools and make three calls",
-    "at 401": "shows for a bad key",
+    "at 401": "shows for a revoked key",
     "at 429": "shows when the day's calls are used up",
 }
 

@@ -23,6 +23,10 @@ class NotInstalled(Exception):
     """The clients cannot be had here; the message says why."""
 
 
+# By registry: one that failed is not asked again in this run, so that a closed network costs one wait and not many.
+_failed: dict[str, NotInstalled] = {}
+
+
 def find_node() -> str:
     """Install the clients for Node and return a Node that can run them."""
     install_npm(HERE)
@@ -50,11 +54,12 @@ def install_npm(folder: Path) -> None:
     if npm is None:
         raise NotInstalled("npm is not installed: the public MCP clients cannot be had")
     # No install scripts: what is needed are files whose hashes are in the lock.
-    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LONGEST, check=False)
-    if done.returncode != 0:
-        reasons = re.findall(r"npm error (?:code |network )?(\S.*)", done.stderr) or ["no reason given"]
-        raise NotInstalled(f"npm ci failed, the public MCP clients cannot be had: {reasons[0]}")
+    patience = ["--fetch-retries=1", "--fetch-timeout=60000"]
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *patience]
+    error = _fetch(command, "npm", folder)
+    if error is not None:
+        reasons = re.findall(r"npm error (?:code |network )?(\S.*)", error) or ["no reason given"]
+        raise _noted("npm", f"npm ci failed, the public MCP clients cannot be had: {reasons[0]}")
     stamp.write_text(fingerprint)
 
 
@@ -78,21 +83,32 @@ def python_of(environment: str) -> Path:
     if _says(stamp, fingerprint) and os.access(python, os.X_OK):
         return python
     base = getattr(sys, "_base_executable", sys.executable)
-    _run([base, "-m", "venv", "--clear", str(place)], environment)
     hashed = ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--requirement", str(lock)]
-    quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1"]
-    _run([str(python), "-m", "pip", "install", *quiet, *hashed], environment)
+    quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "30"]
+    make, fill = [base, "-m", "venv", "--clear", str(place)], [str(python), "-m", "pip", "install", *quiet, *hashed]
+    for command in (make, fill):
+        error = _fetch(command, "pip", HERE)
+        if error is not None:
+            last = (error.strip() or "no reason given").splitlines()[-1]
+            raise _noted("pip", f"the Python clients of {environment} cannot be had: {last}")
     stamp.write_text(fingerprint)
     return python
 
 
-def _run(command: list[str], environment: str) -> None:
+def _fetch(command: list[str], registry: str, folder: Path) -> str | None:
+    """Run a command that may ask a registry; return what it complains of, None when it succeeds."""
+    if registry in _failed:
+        raise _failed[registry]
+    environ = {**os.environ, "PIP_USER": "0"}
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=LONGEST, check=False, env={**os.environ, "PIP_USER": "0"}
+        command, cwd=folder, env=environ, capture_output=True, text=True, timeout=LONGEST, check=False
     )
-    if done.returncode != 0:
-        last = (done.stderr.strip() or "no reason given").splitlines()[-1]
-        raise NotInstalled(f"the Python clients of {environment} cannot be had: {last}")
+    return None if done.returncode == 0 else done.stderr
+
+
+def _noted(registry: str, reason: str) -> NotInstalled:
+    _failed[registry] = NotInstalled(reason)
+    return _failed[registry]
 
 
 def _digest(path: Path) -> str:

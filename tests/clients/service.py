@@ -82,7 +82,16 @@ class Service:
 
     def new_key(self, daily_quota: int) -> str:
         """Make a key as `chatctx keys create` does."""
-        return StoredKeys(self._database.owner, load_peppers(self._program.home / "pepper")).create("test", daily_quota)
+        return self._keys().create("test", daily_quota)
+
+    def revoked_key(self) -> str:
+        """Make a key and revoke it: only the database knows that it is not valid any more."""
+        key = self.new_key(1)
+        assert self._keys().revoke(key.split("_")[2])
+        return key
+
+    def _keys(self) -> StoredKeys:
+        return StoredKeys(self._database.owner, load_peppers(self._program.home / "pepper"))
 
     def notice(self) -> Noticed:
         """Return what happened since this was asked last."""

@@ -17,7 +17,6 @@ from tests.clients.service import Noticed
 # The first one of each environment installs it.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(700)]
 
-BAD_KEY = "kb_live_" + "a" * 12 + "_" + "b" * 49
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 TOLD = {
     401: "The API key is missing, malformed or revoked.",
@@ -137,9 +136,9 @@ def test_a_key_is_honoured_until_its_allowance_is_used_up(client, hold, service,
 
 
 def test_a_bad_key_is_told_and_never_becomes_a_guest(client, hold, service, record_property):
-    """A key that is not valid is refused at the first request, in words that reach the person; no unit is used."""
+    """A key that was revoked is refused at the first request, in words that reach the person; no unit is used."""
     service.notice()
-    seen = hold([SEARCH], BAD_KEY)
+    seen = hold([SEARCH], service.revoked_key())
     noticed = service.notice()
     assert seen["tools"] == []
     assert seen["answers"] == []
