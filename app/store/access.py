@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from app.errors import InvalidInput, Unavailable
 from app.ports import KeyRow, QuotaTake
-from app.store.engine import RETRY_AFTER_SECONDS, connected, sql, transaction
+from app.store.engine import RETRY_AFTER_SECONDS, connected, sql, sqlstate, transaction
 from app.store.tables import api_key
 
 SALT_BYTES = 32
 # Counts of yesterday and the day before are kept for the owner to look at; older ones and their salts are deleted.
 KEEP_DAYS = 2
+_log = logging.getLogger(__name__)
 
 
 class PostgresAccessStore:
@@ -33,7 +37,7 @@ class PostgresAccessStore:
 
     def find_key(self, key_id: str) -> KeyRow | None:
         """Return the key with this id, revoked or not. Raises Unavailable."""
-        with connected(self._engine) as connection:
+        with self._reached() as connection:
             row = connection.execute(sql("find_key"), {"key_id": key_id}).one()
         key = KeyRow(row.key_id, bytes(row.mac), row.pepper_id, row.daily_quota, row.revoked_at)
         return key if row.is_known else None
@@ -53,7 +57,7 @@ class PostgresAccessStore:
         """
         # Twice more: midnight may pass between reading and making.
         for _ in range(3):
-            with connected(self._engine) as connection:
+            with self._reached() as connection:
                 row = connection.execute(sql("read_salt")).one_or_none()
                 if row is not None:
                     return row.day, bytes(row.salt)
@@ -68,13 +72,29 @@ class PostgresAccessStore:
         One statement decides and counts, because reading before writing admits too many. A refused call is not counted,
         and is told the limit as what was used.
         """
-        with connected(self._engine) as connection:
+        with self._reached() as connection:
             row = connection.execute(sql("take_quota"), {"subject": subject, "allowance": limit}).one()
         admitted = row.used is not None
         return QuotaTake(admitted, row.used if admitted else limit, max(row.seconds_left, 1))
 
+    @contextmanager
+    def _reached(self) -> Iterator[Connection]:
+        """Lend a connection. Whatever the database refuses, rights included, leaves as Unavailable.
+
+        Whoever is told that his key is wrong throws it away, and whoever cannot be counted is not let in.
+        """
+        try:
+            with connected(self._engine) as connection:
+                yield connection
+        except DBAPIError as error:
+            _log.error("keys and quotas cannot be read or written: SQLSTATE %s", sqlstate(error))
+            raise Unavailable(
+                "Keys and quotas cannot be looked up just now; the same call may work shortly.",
+                details={"retry_after_seconds": RETRY_AFTER_SECONDS},
+            ) from error
+
     def _run(self, statement: str, parameters: Mapping[str, Any]) -> None:
-        with connected(self._engine) as connection:
+        with self._reached() as connection:
             connection.execute(sql(statement), parameters)
 
 

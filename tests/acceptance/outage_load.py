@@ -120,7 +120,13 @@ def check_refusals(answers: Sequence[Answer], *allowed: int) -> None:
     for answer in refused:
         assert int(answer.retry_after or 0) >= 1
         assert any(
-            told in answer.body for told in ("knowledge base cannot be reached", "server is busy", "took too long")
+            told in answer.body
+            for told in (
+                "knowledge base cannot be reached",
+                "Keys and quotas cannot",
+                "server is busy",
+                "took too long",
+            )
         ), answer.body
 
 

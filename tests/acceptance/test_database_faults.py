@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import URL, Engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from app.cluster import Cluster
 from app.store.engine import owner_engine
-from tests.acceptance.conftest import Program, Start
+from tests.acceptance.conftest import ROOT, Program, Start
+from tests.acceptance.credentials_owner import Owner
 from tests.acceptance.outage_load import (
     LONGEST_ANSWER,
     PLENTY,
@@ -34,7 +39,7 @@ from tests.acceptance.outage_load import (
     units_kept,
 )
 from tests.core.records import make_record
-from tests.databases import Database
+from tests.databases import TEMPLATE, Database, DatabaseServer
 from tests.proxies import FaultyLine, faulty_line_to
 
 POOL = 8
@@ -281,3 +286,118 @@ def test_t47_connections_that_others_have_taken_are_refused_until_they_are_given
     record_property(
         "figure", f"{taken} connections taken: {len(answers)} calls refused, served again after {back:.1f} s"
     )
+
+
+LOGIN = "server_of_a_test"
+
+
+def run_as_owner(database: Database, *statements: str) -> None:
+    with database.owner.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+
+
+@pytest.fixture
+def lent_login(database: Database) -> Iterator[Database]:
+    """A database with a record, and a login of the server's that a test may take things away from."""
+    database.publish(make_record())
+    run_as_owner(database, f"CREATE ROLE {LOGIN} LOGIN PASSWORD 'first'", f"GRANT chatctx_server TO {LOGIN}",
+                 f"GRANT CONNECT ON DATABASE {database.name} TO {LOGIN}")  # fmt: skip
+    url = make_url(database.app_url).set(username=LOGIN, password="first")
+    yield replace(database, app_url=url.render_as_string(hide_password=False))
+    run_as_owner(database, f"REVOKE ALL ON DATABASE {database.name} FROM {LOGIN}", f"DROP ROLE {LOGIN}")
+
+
+END_SESSIONS = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{LOGIN}'"  # noqa: S608 - ours
+# What an administrator does to the server's login, and how it is undone. Rights are taken from sessions at work.
+TAKEN_AWAY = {
+    "password": ([f"ALTER ROLE {LOGIN} PASSWORD 'second'", END_SESSIONS], f"ALTER ROLE {LOGIN} PASSWORD 'first'"),
+    "right to log in": ([f"ALTER ROLE {LOGIN} NOLOGIN", END_SESSIONS], f"ALTER ROLE {LOGIN} LOGIN"),
+    "role": ([f"REVOKE chatctx_server FROM {LOGIN}"], f"GRANT chatctx_server TO {LOGIN}"),
+    "right to count": (
+        ["REVOKE INSERT, UPDATE ON quota_use FROM chatctx_server"],
+        "GRANT INSERT, UPDATE ON quota_use TO chatctx_server",
+    ),
+}
+
+
+def kept_from_calling(asker: Asker) -> bool:
+    """Tell whether a call is refused with 503; while it is still served, nothing has happened yet."""
+    answer = asker.ask()
+    check_refusals([answer], 200)
+    return answer.status == 503
+
+
+def test_t18_what_is_taken_from_the_servers_login_is_503_and_never_401(
+    serve: Start, lent_login: Database, tmp_path: Path, record_property: Note
+) -> None:
+    """When the server's login loses its password, right to log in, role or one table, callers get 503, never 401.
+
+    With a key and as a guest, without a word of the cause, and served again as soon as it is given back: nobody has to
+    start the server anew.
+    """
+    with served(serve, lent_login) as program:
+        key = Owner(lent_login.app_url, lent_login.owner_url, tmp_path / "home", tmp_path / "keys").mint("laptop")
+        guest, known = Asker(program.base), Asker(program.base, {"authorization": f"Bearer {key}"})
+        for take, give in TAKEN_AWAY.values():
+            assert (guest.ask().status, known.ask().status) == (200, 200)
+            run_as_owner(lent_login, *take)
+            awaited(lambda: kept_from_calling(guest) and kept_from_calling(known), 5)
+            run_as_owner(lent_login, give)
+            awaited(lambda: not kept_from_calling(guest) and not kept_from_calling(known), 5)
+        assert "SQLSTATE 42501" in program.output
+    record_property("figure", f"taken away and given back: {', '.join(TAKEN_AWAY)}; 503, and 200 again")
+
+
+def test_t18_a_database_that_is_dropped_is_503_and_not_ready(
+    serve: Start, database_server: DatabaseServer, record_property: Note
+) -> None:
+    """When the database is dropped under the server, calls get 503 and /readyz says not ready; the server stays up."""
+    with database_server.clone() as database:
+        database.publish(make_record())
+        with served(serve, database) as program:
+            assert Asker(program.base).ask().status == 200
+            database_server.run(f"DROP DATABASE {database.name} WITH (FORCE)")
+            check_refusals(Asker(program.base).ask_at_once(20))
+            assert httpx.get(f"{program.base}/readyz").status_code == 503
+            assert httpx.get(f"{program.base}/livez").status_code == 200
+        database_server.create(database.name, TEMPLATE)
+    record_property("figure", "20 calls refused, none 500")
+
+
+def refusal_to_start(home: Path, url: URL) -> str:
+    """Return what `chatctx serve` says when it cannot use the database at this address."""
+    settings = {"CHATCTX_HOME": str(home), "CHATCTX_PORT": "0", "CHATCTX_EMBEDDER": "none"}
+    address = {"DATABASE_URL": url.render_as_string(hide_password=False)}
+    done = subprocess.run(
+        [sys.executable, "-m", "app.main", "serve"], cwd=ROOT, env={**os.environ, **settings, **address},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode in (2, 3), done.stdout + done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+def test_t18_a_server_that_cannot_use_its_database_says_why_and_does_not_start(
+    lent_login: Database, tmp_path: Path, record_property: Note
+) -> None:
+    """With a wrong password, no such database or a login without rights, `chatctx serve` says which and does not start.
+
+    Neither a password nor a traceback is in what it says.
+    """
+    run_as_owner(lent_login, f"REVOKE chatctx_server FROM {LOGIN}")
+    url = make_url(lent_login.app_url)
+    wrong = {
+        "password authentication failed": url.set(password="not-the-one"),
+        "does not exist": url.set(database="nowhere"),
+        "not a member of chatctx_server": url,
+    }
+    with ThreadPoolExecutor(len(wrong)) as pool:
+        refusals = dict(
+            zip(wrong, pool.map(lambda each: refusal_to_start(tmp_path, each), wrong.values()), strict=True)
+        )
+    for told, refusal in refusals.items():
+        assert told in refusal
+        assert "Traceback" not in refusal
+        assert "not-the-one" not in refusal
+    record_property("figure", f"{len(refusals)} refused with the reason")
