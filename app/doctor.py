@@ -114,7 +114,8 @@ def _embeddings(database: Database, settings: Settings) -> Diagnosis:
     if embedder is None:
         return Diagnosis("vectors", "warning", "embeddings are switched off: words alone are searched")
     if embedder.model in models:
-        return Diagnosis("vectors", "ok", f"published for {embedder.model.model_id} {embedder.model.revision}")
+        kept = f"; {len(models) - 1} more kept: chatctx review models" if len(models) > 1 else ""
+        return Diagnosis("vectors", "ok", f"published for {embedder.model.model_id} {embedder.model.revision}{kept}")
     return Diagnosis(
         "vectors", "warning", "none for the model in use: words alone are searched", "run chatctx review publish"
     )

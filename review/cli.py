@@ -8,6 +8,7 @@ from review.commands.acting import actions_command
 from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
 from review.commands.listening import feedback_command
+from review.commands.models import drop_model_command, models_command
 from review.commands.publishing import publish_command
 from review.commands.verifying import verify_command
 from review.commands.writing import diff_command, new_command, show_command
@@ -21,6 +22,8 @@ _COMMANDS = (
     deprecate_command,
     history_command,
     publish_command,
+    models_command,
+    drop_model_command,
     verify_command,
     feedback_command,
     actions_command,

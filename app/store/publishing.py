@@ -34,7 +34,8 @@ __all__ = [
 
 # Embedding rows of one model from which an HNSW index is worth its price; below, comparing all takes 8 ms at most.
 INDEX_FROM_ROWS = 20_000
-_LOCK = 0x7075626C697368
+# Held by whoever changes what is served, until the end of the transaction.
+PUBLISH_LOCK = 0x7075626C697368
 
 Progress = Callable[[str, int, int], None]
 """Told of each step: its name ("records", "vectors", "index", "words"), how much is done and how much there is."""
@@ -103,7 +104,7 @@ def replace_published(
     check_inputs(approved)
     tell = progress or _silence
     with transaction(engine) as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PUBLISH_LOCK})
         stored = stored_records(connection)
         todo = _plan(connection, stored, approved, model)
         numbers = _write_records(connection, todo, stored, approved, tell)

@@ -1,7 +1,7 @@
 """Vectors of records: rows by model and part, kept in step with the texts they stand for, and the index over them.
 
-A model change needs no pause: the new model's vectors are published beside the old one's, which stay until a later
-publish leaves them incomplete. A server asks by the model it has loaded, and each finds its own.
+A model change needs no pause: the new model's vectors are published beside the old one's, which stay until an owner
+drops them (`app.store.models`). A server asks by the model it has loaded, and each finds its own.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ def write_vectors(connection: Connection, model: EmbeddingModel | None, inputs: 
     """
     current = None if model is None else _ensure_model(connection, model)
     changed = [_write_model(connection, number, dims, inputs, current) for number, dims in _models(connection)]
-    dropped = _drop_outdated(connection, current, len(inputs))
-    return dropped or any(changed)
+    return any(changed)
 
 
 def keep_indexes(connection: Connection, index_from_rows: int) -> bool:
@@ -125,20 +124,6 @@ def _note_versions(connection: Connection, number: int, inputs: list[VectorInput
         )
 
 
-def _drop_outdated(connection: Connection, current: int | None, served: int) -> bool:
-    """Remove older models that no longer cover what is served; without a current one, all are kept."""
-    if current is None:
-        return False
-    column = embedding_model.c
-    outdated = connection.scalars(
-        select(column.model_no).where(column.model_no != current, column.covered < served)
-    ).all()
-    for number in outdated:
-        _drop_index(connection, number)
-        connection.execute(delete(embedding_model).where(column.model_no == number))
-    return bool(outdated)
-
-
 def _ensure_model(connection: Connection, model: EmbeddingModel) -> int:
     found = connection.scalar(select(embedding_model.c.model_no).where(*_is(model)))
     if found is not None:
@@ -189,9 +174,8 @@ def _set(connection: Connection, number: int, **values: Any) -> bool:
 
 
 def _index_exists(connection: Connection, number: int) -> bool:
-    return (
-        connection.scalar(text("SELECT to_regclass(:name) IS NOT NULL"), {"name": f"{SCHEMA}.{_index(number)}"}) is True
-    )
+    name = f"{SCHEMA}.{index_name(number)}"
+    return connection.scalar(text("SELECT to_regclass(:name) IS NOT NULL"), {"name": name}) is True
 
 
 def _make_index(connection: Connection, number: int, dims: int) -> None:
@@ -200,15 +184,16 @@ def _make_index(connection: Connection, number: int, dims: int) -> None:
     connection.execute(text("SET LOCAL maintenance_work_mem = '256MB'"))
     connection.execute(
         text(
-            f"CREATE INDEX {_index(number)} ON {SCHEMA}.record_embedding "
+            f"CREATE INDEX {index_name(number)} ON {SCHEMA}.record_embedding "
             f"USING hnsw (CAST(vector AS halfvec({dims})) halfvec_cosine_ops) WHERE model_no = {number}"
         )
     )
 
 
 def _drop_index(connection: Connection, number: int) -> None:
-    connection.execute(text(f"DROP INDEX IF EXISTS {SCHEMA}.{_index(number)}"))
+    connection.execute(text(f"DROP INDEX IF EXISTS {SCHEMA}.{index_name(number)}"))
 
 
-def _index(number: int) -> str:
+def index_name(number: int) -> str:
+    """Return the name of a model's HNSW index, whether or not there is one."""
     return f"hnsw_record_embedding_{number:d}"

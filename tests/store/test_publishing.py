@@ -220,21 +220,6 @@ def test_vectors_of_unchanged_texts_are_kept(database: Database, hashing: Hashin
         assert connection.scalars(text("SELECT DISTINCT content_version FROM record_embedding")).all() == [2]
 
 
-def test_older_model_is_served_until_it_is_incomplete(database: Database, hashing: HashingEmbedder) -> None:
-    """Servers on the old model keep their vectors through the change; the first new record ends it."""
-    newer = HashingEmbedder(dims=48, revision="2")
-    database.publish(make_record(), index_from_rows=1)
-    database.publish(make_record(), embedder=newer, index_from_rows=1)
-    assert publication(database.owner).models == (hashing.model, newer.model)
-    catalogue = PostgresCatalogue(database.server)
-    for embedder in (hashing, newer):
-        assert ask(catalogue, "list rows", embedder.question("list rows")).degraded is None
-    database.publish(make_record(), make_record("another"), embedder=newer, index_from_rows=1)
-    assert publication(database.owner).models == (newer.model,)
-    with database.owner.connect() as connection:
-        assert connection.scalar(text("SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'hnsw%'")) == 1
-
-
 def test_switched_off_embedding_keeps_the_vectors_there_are(database: Database, hashing: HashingEmbedder) -> None:
     """They are at hand when it is switched on again."""
     record = make_record()
