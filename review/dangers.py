@@ -130,8 +130,8 @@ ENCODED = trap(
     r"(?:printf|echo)\s+[^\n|]*(?:\\x[0-9a-f]{2}|\\[0-7]{3}){3,}[^\n|]*" + _PIPE_TO_SHELL,
     r"\b(?:exec|eval|function|compile|os\.system|execfile)\s*\(?[^\n]{0,80}(?:b64decode|base64|atob|fromhex"
     r"|unhexlify|decodebytes|codecs\.decode|rot_?13|zlib\.decompress|fromCharCode|Buffer\.from)",
-    r"(?:\$\(|`|<\()\s*(?:echo|printf)\s[^\n)]*\|\s*(?:base64|base32|xxd|rev|tr|openssl)\b[^\n]*(?:-d|-D|--decode"
-    r"|-r|rev|tr)",
+    r"(?:\$\(|(?<=[=\"(])`|<\()\s*(?:echo|printf)\s[^\n)]*\|\s*(?:base64|base32|xxd|rev|tr|openssl)\b[^\n]*(?:-d|-D"
+    r"|--decode|-r|rev|tr)",
     r"\bcertutil\b[^\n]*-decode\b|\beval\b[^\n]{0,80}\.pack\(",
     r"\|\s*(?:rev|tr\s+\S+\s+\S+)\s*" + _PIPE_TO_SHELL,
     pardon=NEGATED,
@@ -215,12 +215,6 @@ CREDENTIAL_PLACES = trap(
     r"\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b|\bfd00:ec2::254\b",
     r"\b(?:cat|read|open|print|source)\s+(?:the\s+)?[`\"']?(?:\S*/)?\.env\b",
 )
-OPAQUE_RUN = trap(
-    "a long run of characters that nobody can read",
-    r"[A-Za-z0-9+/=_-]{120,}",
-    r"(?:\\x[0-9a-f]{2}){24,}",
-    r"(?:%[0-9a-f]{2}){24,}",
-)
 _RUIN = (
     r"(?:/(?:etc|usr|var|home|boot|bin|sbin|root|lib|opt|srv|Users|System|Library)?/?\*?|~/?\*?|\$\{?HOME\}?/?\*?"
     r"|[A-Za-z]:[\\/]+\*?|%\w+%\S*)(?=[\s\"'`;&|),.]|$)"
@@ -262,15 +256,18 @@ DESTRUCTIVE = trap(
     r"\brm\s+-(?:\w*r\w*f|\w*f\w*r)\w*\b"
     + _MAKEABLE
     + r"|\bgit\s+(?:reset\s+--hard|clean\s+-\w*f|push\s+(?:\S+\s+)*?(?:-f|--force)\b(?!-))",
-    r"(?<![\w-])--(?:force|no-verify|privileged|insecure|allow-root|no-preserve-root|disable-\w*(?:security"
+    r"(?<![\w-])--(?:force|no-verify|privileged|insecure|allow-root|no-preserve-root|disable-[\w-]*(?:security"
     r"|sandbox)\w*)\b(?!-)",
     r"\bchmod\s+(?:-R\s+)?0?777\b|\bGRANT\s+ALL\b|\bterraform\s+destroy\b|\bkubectl\s+delete\b|\bFLUSH(?:ALL|DB)\b",
     r"\bverify\s*=\s*False\b|\brejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b"
-    r"|\bInsecureSkipVerify\s*:\s*true\b|\bcurl\s+(?:-\S+\s+)*-k\b",
+    r"|\bInsecureSkipVerify\s*:\s*true\b|\bcurl\s+(?:-\S+\s+)*-k\b|\bsslVerify\s+false\b"
+    r"|\bStrictHostKeyChecking[= ]no\b",
+    r"\bUPDATE\s+[\w.\"]+\s+SET\b(?![^;`]*\bWHERE\b)|\bDISABLE\s+(?:TRIGGER|ROW\s+LEVEL)|\bpg_resetwal\b"
+    r"|\bkill\s+-(?:9|KILL)\b|`trust`[^.\n]{0,60}\bpg_hba|\bpg_hba\b[^.\n]{0,40}`trust`",
+    r"\bdown\s+(?:-\S+\s+)*(?:-v|--volumes)\b|\bDEBUG\s*=\s*True\b|\bcsrf_exempt\b|\bAllow-Origin:\s*\*",
     pardon=_AGAINST,
 )
 
 MACHINE = (
     DOWNLOAD_AND_RUN, DOWNLOAD_IN_WORDS, UNLISTED_INSTALL, ENCODED, BACKDOOR, EXFILTRATION, EXFILTRATION_IN_WORDS, RUIN,
-    OPAQUE_RUN,
 )  # fmt: skip

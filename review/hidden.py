@@ -7,8 +7,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f")
-_VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5\u034f\ufffc\U0001d159")
+_VARIATION_SELECTORS = (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 _KINDS = {
     "Cf": "invisible format character",
     "Co": "private-use character",
@@ -24,6 +24,15 @@ _WORD = re.compile(r"[^\W\d_]+(?:[\w.-]*[^\W\d_])?")
 _STACKED_MARKS = re.compile(
     r"(?:(?![\u0900-\u0dff\u0e00-\u0eff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]){3,}"
 )
+# Latin letters that only phonetic notation has: small capitals, raised ones, script forms.
+_PHONETIC = re.compile("[\u0250-\u02c1\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f]")
+# But for these, which languages are written in.
+_LANGUAGES_WRITE = frozenset("\u0259\u025b\u0254\u0253\u0257\u02bb\u02bc")
+# Exponents and indices.
+_SMALL_FIGURES = re.compile("[\u00b2\u00b3\u00b9\u2070-\u2099]")
+_DOTLESS = re.compile("(?:[A-Za-z][\u0131\u0237\u017f]|[\u0131\u0237\u017f][A-Za-z])")
+# Signs that fold to ASCII and are ordinary in English text.
+_ORDINARY_SIGNS = frozenset("\u2026\u2122\u2120\u2116\u2033\u2034\u203c")
 # Letters of other scripts that are drawn like Latin ones.
 _LOOKALIKES = frozenset("асеоріѕјхуһԁԛԝьʋвзкмнтгпАВСЕНІЈКМОРЅТХУЗҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανικρτυχօոսհցզⅼ")
 
@@ -47,8 +56,12 @@ def confusable_words(text: str) -> Iterator[str]:
             yield f"{word!a} mixes {' and '.join(sorted(scripts))} letters"
         elif scripts and "LATIN" not in scripts and all(letter in _LOOKALIKES for letter in word if letter.isalpha()):
             yield f"{word!a} is {' and '.join(sorted(scripts))} drawn like Latin"
-        elif _is_dressed_up(word):
+        elif _is_dressed_up(word) or _is_phonetic(word):
             yield f"{word!a} is plain Latin in disguise"
+    for place, sign in enumerate(text):
+        if _is_sign_in_disguise(sign) and not _stands_among_ideographs(text, place):
+            yield f"U+{ord(sign):04X} is drawn like a plain sign"
+            return
 
 
 def unread_script(text: str) -> str | None:
@@ -80,5 +93,24 @@ def _script(letter: str) -> str:
 
 def _is_dressed_up(word: str) -> bool:
     """Tell full-width, mathematical and ligature letters, which fold to ASCII."""
+    word = _SMALL_FIGURES.sub("", word)
     folded = unicodedata.normalize("NFKC", word)
     return folded != word and folded.isascii() and not word.isascii() and any(letter.isalpha() for letter in folded)
+
+
+def _is_phonetic(word: str) -> bool:
+    """Tell letters of phonetic notation and a dotless i among plain ones."""
+    letters = set(_PHONETIC.findall(word)) - _LANGUAGES_WRITE
+    return bool(letters) or bool(_DOTLESS.search(word))
+
+
+def _is_sign_in_disguise(sign: str) -> bool:
+    """Tell another form of an ASCII sign, such as the full-width solidus."""
+    if sign.isascii() or sign.isalnum() or sign in _ORDINARY_SIGNS:
+        return False
+    folded = unicodedata.normalize("NFKC", sign)
+    return folded != sign and folded.isascii() and not folded.isspace() and not folded.isalnum()
+
+
+def _stands_among_ideographs(text: str, place: int) -> bool:
+    return any(unicodedata.east_asian_width(near) == "W" for near in text[max(0, place - 1) : place + 2])

@@ -6,7 +6,9 @@ tripwire makes sure that the person has seen what it names.
 
 from __future__ import annotations
 
+from review.conversation import TALK
 from review.foreign import OTHER_LANGUAGES
+from review.markers import ROLE_MARKERS
 from review.traps import NEGATED, trap
 
 _USER = (
@@ -34,27 +36,6 @@ _CHANGE = (
     r"|install(?:ation)?|commit|patch|upload|request)"
 )
 
-ROLE_MARKERS = trap(
-    "a role or protocol marker",
-    r"<\|[\w ]{2,40}\|>",
-    r"\[/?INST\]|<</?SYS>>|\[/?(?:SYSTEM|ASSISTANT)(?:[\s_]\w+)?\]",
-    r"</?(?:system|important|critical|instructions?|assistant|user|human|developer|(?:tool|function)[\s_-](?:call"
-    r"|result|use)s?"
-    r"|invoke|thinking|antml:\w+|system-reminder|admin|secret|prompt)(?:\s[^>]*)?>",
-    r"^[\s>*#-]*\**(?:system|assistant|human)\**\s*(?:prompt|message|note"
-    r"|override)?\s*:\**\s+(?!the\s+first\b)[^\W\d]+[,']?\s+\w+\s+\w+",
-    r"^[\s>*#-]*\**(?:user|developer)\**\s*:\**\s+(?:now|please|ignore|do|i|you|can|could|run|write|delete|forget"
-    r"|stop|from)\b",
-    r"^\s*(?:system|assistant|human)\s+(?:prompt|message|override|notice)\s*:(?!\s*(?:the|an?|what)\b)",
-    r"#{2,6}\s*(?:new\s+)?(?:instruction|system|response|human|assistant|prompt)s?(?:\s+(?:prompt|message"
-    r"|override))?\s*(?::|$)|^#\s*(?:instruction|system|assistant)s?\s*:?\s*$",
-    r"\b(?:begin|end|new|updated|start\s+of|end\s+of)\s+(?:the\s+)?system\s+(?:prompt|message|instructions?)\b",
-    r"\b(?:new|updated|revised|additional|hidden|secret)\s+(?:instructions?|directives?)\s*(?:follow\b|:|for\s+"
-    + _READER
-    + r"\b)",
-    r"(?:-{3,}|={3,})\s*(?:end|begin|start)\s+(?:of\s+)?(?:the\s+)?(?:context|document|user|system|prompt|data"
-    r"|instructions?|record)s?\b",
-)
 ADDRESSED = trap(
     "an address to the model or agent that reads it",
     r"(?:^|[.!?:;*#>(\[-])\s*(?:attention|dear|hey|hello|hi|listen|for|to|note)?,?\s*(?:all\s+|any\s+|every\s+"
@@ -175,7 +156,7 @@ BEHAVIOUR = trap(
     r"|do[\s-]anything[\s-]now|maintenance\s+override)[\s-]mode\b",
     r"\byou\s+are\s+(?:required|obliged|instructed|ordered|commanded)\s+to\s+(?:answer|respond|reply|obey|ignore"
     r"|recommend|install|add|run)\b",
-    r"\byou\s+are\s+now\s+(?:free|allowed|permitted|authori[sz]ed|able|unrestricted|root|admin|in)\b"
+    r"\byou\s+are\s+now\s+(?:free|allowed|permitted|authori[sz]ed|unrestricted|root|admin|in)\b"
     r"|\byou\s+have\s+(?:permission|no\s+restrictions|full\s+(?:access|permission))\b",
     r"\b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what|even\s+if)\s+(?:the|your)\s+(?:user|human|developer"
     r"|owner)\s+(?:asks?|says?|wants?|types?|requests?|objects?|refuses|disagrees|forbids)\b",
@@ -293,4 +274,4 @@ TOOL_BAIT = trap(
     r"\b(?:install|add|connect\s+to|register|enable)\s+(?:this|the|our)\s+(?:\w+\s+){0,2}?(?:mcp\s+server|plugin"
     r"|extension)\b(?=\s*(?:[.,;:!]|$|as\s+well|from|at|to\s+get|for\s+(?:full|more|better)|first|before))",
 )
-ORDERS = (ROLE_MARKERS, ADDRESSED, OVERRIDE, BEHAVIOUR, SECRECY, PERMISSION, TOOL_BAIT, OTHER_LANGUAGES)
+ORDERS = (ROLE_MARKERS, ADDRESSED, OVERRIDE, BEHAVIOUR, SECRECY, PERMISSION, TOOL_BAIT, OTHER_LANGUAGES, *TALK)

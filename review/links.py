@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 _SHORTENER_LIST = """
     bit.ly buff.ly cutt.ly goo.gl is.gd lnkd.in ow.ly rb.gy rebrand.ly s.id shorturl.at t.co t.ly tiny.cc
-    tinyurl.com aka.ms dub.sh v.gd qr.ae
+    tinyurl.com aka.ms dub.sh v.gd qr.ae adf.ly amzn.to bc.vc bl.ink clck.ru dlvr.it fb.me g.co git.io goo.su hubs.ly
+    ift.tt j.mp kutt.it linktr.ee mcaf.ee ouo.io po.st short.io shorte.st snip.ly soo.gd su.pr t.me t2m.io tiny.one
+    tiny.pl tny.im trib.al u.to ur1.ca urlz.fr v.ht vk.cc wa.me x.co youtu.be zpr.io
 """
 _SHORTENERS = frozenset(_SHORTENER_LIST.split())
 URL = re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'`)\]]+", re.IGNORECASE)
@@ -45,6 +47,7 @@ _DEFANGED_HOST = re.compile(
     r"|\bhttps?\s+(?:colon\s+)?slash\s+slash\b",
     re.IGNORECASE,
 )
+_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
 _RESERVED = re.compile(r"(?:^|\.)(?:example|test|invalid|localhost|local|internal|example\.(?:com|org|net))$")
 
 
@@ -52,7 +55,7 @@ def link_problems(url: str) -> Iterator[str]:
     """Yield each reason not to follow an address."""
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
+        host, port = parts.hostname or "", parts.port
     except ValueError:
         yield "is not a web address"
         return
@@ -60,6 +63,8 @@ def link_problems(url: str) -> Iterator[str]:
         yield f"is {parts.scheme or 'without scheme'}, not https"
     if "@" in parts.netloc:
         yield "carries a user name before its host"
+    if port not in (None, 443):
+        yield "has a port of its own"
     yield from _host_problems(host)
 
 
@@ -107,8 +112,10 @@ def _host_problems(host: str) -> Iterator[str]:
         yield "has a punycode host"
     if _is_address(host):
         yield "leads to a bare IP address"
-    elif "." not in host:
+    elif host.isascii() and not _DOMAIN.fullmatch(host):
         yield "has a host that is no domain name"
+    elif _RESERVED.search(host):
+        yield "has a host that nobody can reach"
     if host.removeprefix("www.") in _SHORTENERS:
         yield "hides its target behind a shortener"
 

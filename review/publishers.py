@@ -65,6 +65,7 @@ PUBLISHERS: Mapping[str, Publisher] = {
     "github.com/httpwg": _IETF,
     "github.com/ietf-wg-httpapi": _IETF,
     "github.com/nodejs": _publisher("Node.js", "MIT"),
+    "github.com/open-telemetry": _publisher("OpenTelemetry", "Apache-2.0", "CC-BY-4.0"),
     "github.com/postgres": _publisher("PostgreSQL", "PostgreSQL"),
     "github.com/python": _publisher("Python", "PSF-2.0", "LicenseRef-GitHub-Terms"),
     "go.dev": _publisher("Go", "CC-BY-4.0", "BSD-3-Clause"),
@@ -121,12 +122,54 @@ PUBLISHERS: Mapping[str, Publisher] = {
 }
 
 
+# What is drawn alike in the letters of an address line.
+_SHAPES = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("1", "l"), ("i", "l"), ("0", "o"), ("-", ""))
+_LONG_HOST = 10
+
+
 def publisher_of(url: str, publishers: Mapping[str, Publisher]) -> Publisher | None:
-    """Return the publisher whose own address this is, or None for one that is not listed."""
-    parts = urlsplit(url)
+    """Return the publisher whose own address this is, or None for one that is not listed or no address at all."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
     place = f"{parts.hostname or ''}{parts.path}".rstrip("/")
     while place:
         if place in publishers:
             return publishers[place]
         place = place.rpartition("/")[0]
     return None
+
+
+def imitated(url: str, publishers: Mapping[str, Publisher]) -> str | None:
+    """Return the listed host that an unlisted one is mistaken for: a letter away, drawn alike, or carrying it."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return None
+    hosts = {place.split("/")[0] for place in publishers}
+    if host in hosts:
+        return None
+    return next((known for known in sorted(hosts) if _is_alike(host, known)), None)
+
+
+def _is_alike(host: str, known: str) -> bool:
+    if f".{known}." in f".{host}.":
+        return not host.endswith(f".{known}")
+    one, other = _drawn(host), _drawn(known)
+    # In a short name, one letter makes another name.
+    return one == other or (len(known) >= _LONG_HOST and _one_edit_apart(one, other))
+
+
+def _drawn(host: str) -> str:
+    for shape, letter in _SHAPES:
+        host = host.replace(shape, letter)
+    return host
+
+
+def _one_edit_apart(one: str, other: str) -> bool:
+    """Tell whether one letter added, dropped or changed makes one of the other."""
+    shorter, longer = sorted((one, other), key=len)
+    start = next((place for place, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b), len(shorter))
+    rest = longer[start + 1 :]
+    return len(longer) - len(shorter) <= 1 and rest in (shorter[start:], shorter[start + 1 :])

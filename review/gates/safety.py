@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from app.record import Record
@@ -10,13 +9,15 @@ from review.dangers import CREDENTIAL_PLACES, DESTRUCTIVE, MACHINE
 from review.gates import Context, Finding, Gate, error, warning
 from review.hidden import confusable_words, hidden_characters, unread_script
 from review.injection import ORDERS
+from review.installs import dubious_installs
+from review.language import foreign_passages
+from review.leaks import leaks
 from review.links import URL, addresses_in_prose, defanged, is_placeholder, link_problems
+from review.markup import markup
+from review.opaque import opaque_run
 from review.prose import ServedText, all_texts, code_pieces, guidance_texts, without_code
 from review.traps import caught, caught_in_disguise, spelled_apart
 
-_MARKUP = re.compile(
-    r"!\[|<!--|</?[a-zA-Z][^<>]*>|\[[^\]\n]+\]\([^)\n]+\)|\[[^\]\n]+\]\[[^\]\n]*\]|^\[[^\]]+\]:", re.MULTILINE
-)
 # What a record tells an agent to do; pitfalls and exceptions may name a danger to warn of it.
 _ADVICE = ("title", "summary", "recommendation", "examples", "verification_checks")
 
@@ -26,6 +27,7 @@ def check(record: Record, _context: Context) -> Iterator[Finding]:
     for piece in all_texts(record):
         yield from _unicode_findings(piece)
         yield from _trap_findings(piece)
+        yield from _machine_findings(piece)
     for piece in guidance_texts(record):
         yield from _markup_findings(piece)
     yield from _credential_findings(record)
@@ -45,7 +47,9 @@ def _unicode_findings(piece: ServedText) -> Iterator[Finding]:
         yield error(f"{piece.field}: {description}", "write the word in plain Latin letters", waivable=False)
     script = unread_script(piece.text)
     if script:
-        yield warning(f"{piece.field}: a passage in {script} letters, which no gate reads", "write it in English")
+        yield error(f"{piece.field}: a passage in {script} letters, which no gate reads", "write it in English")
+    for language, words in foreign_passages(without_code(piece.text)):
+        yield error(f"{piece.field}: a passage in another language ({language}: {words!r})", "write it in English")
 
 
 def _trap_findings(piece: ServedText) -> Iterator[Finding]:
@@ -57,20 +61,27 @@ def _trap_findings(piece: ServedText) -> Iterator[Finding]:
             f"{piece.field}: {trap.name} ({words!r})",
             "state the engineering fact; a record never addresses its reader's tools",
         )
-    for trap, words in caught(piece.text, MACHINE):
+
+
+def _machine_findings(piece: ServedText) -> Iterator[Finding]:
+    harm = [(trap.name, words) for trap, words in caught(piece.text, MACHINE)]
+    harm += dubious_installs(piece.text)
+    harm += [("local data sent away", words) for words in leaks(piece.text)]
+    for name, words in harm:
         yield error(
-            f"{piece.field}: {trap.name} ({words!r})",
-            "name the package or file and let the reader fetch and inspect it",
+            f"{piece.field}: {name} ({words!r})", "name the package or file and let the reader fetch and inspect it"
         )
+    opaque = opaque_run(piece.text)
+    if opaque:
+        yield error(f"{piece.field}: a long run of characters that nobody can read ({opaque!r})", "leave it out")
 
 
 def _markup_findings(piece: ServedText) -> Iterator[Finding]:
     prose = without_code(piece.text)
-    markup = _MARKUP.search(prose)
-    if markup:
+    found = markup(prose)
+    if found:
         yield error(
-            f"{piece.field}: link, image or HTML in prose ({markup[0][:40]!r})",
-            "put code in backticks and links in sources",
+            f"{piece.field}: link, image or HTML in prose ({found!r})", "put code in backticks and links in sources"
         )
     for address, what in addresses_in_prose(prose):
         yield error(

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from app.record import Authority, Record, Relation, Source
 from review.gates import Context, Finding, Gate, error, warning
-from review.publishers import publisher_of
+from review.publishers import imitated, publisher_of
 
 _WORD = re.compile(r"[a-z0-9]{2,}")
 # Words in a publisher's name that tell no publisher from another.
-_COMMON_LIST = "the of and project foundation software team documentation docs authors group"
+_COMMON_LIST = "the of and project foundation software team documentation docs authors group official manual help"
 _COMMON = frozenset(_COMMON_LIST.split())
 
 
@@ -34,10 +34,24 @@ def _unproven(place: int, source: Source, context: Context) -> Iterator[Finding]
                 f"source {place}: {source.publisher} is not known to speak for itself at this address",
                 "mark it secondary, or add the address to review/publishers.py",
             )
+        yield from _imitations(place, source, context)
     elif _words(publisher.name).isdisjoint(_words(source.publisher)):
         yield warning(
             f"source {place}: published at an address of {publisher.name}, not of {source.publisher}",
             f"write publisher: {publisher.name!r}, or give the reason in the note",
+        )
+
+
+def _imitations(place: int, source: Source, context: Context) -> Iterator[Finding]:
+    """Refuse a source that borrows the name or the look of one whose word counts, secondary or not."""
+    known = imitated(source.url, context.publishers)
+    if known:
+        yield error(f"source {place}: the address looks like {known} and is not", "cite the page at its own address")
+    named = {_words(publisher.name) for publisher in context.publishers.values()}
+    if source.authority is Authority.SECONDARY and _words(source.publisher) in named:
+        yield error(
+            f"source {place}: {source.publisher} is not known to publish at this address",
+            "name whoever wrote it, or add the address to review/publishers.py",
         )
 
 

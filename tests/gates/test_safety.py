@@ -230,14 +230,72 @@ def test_an_order_in_disguise_is_still_an_order(text):
     assert is_refused(text)
 
 
-def test_a_passage_in_a_script_that_no_gate_reads_asks_for_a_reason():
+def test_a_passage_in_a_script_that_no_gate_reads_is_refused():
     """A name in it is an example; a sentence could say anything."""
     assert (
         findings("safety", make_record(pitfalls=["The name \u0418\u0432\u0430\u043d is sorted after Zo\u00eb."])) == []
     )
     sentence = "".join(chr(0x430 + number % 30) for number in range(24))
     found = findings("safety", make_record(pitfalls=[f"The text says {sentence} and more."]))
-    assert "warning: pitfalls 1: a passage in CYRILLIC letters" in messages(found)
+    assert "error: pitfalls 1: a passage in CYRILLIC letters" in messages(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Index wird mit der Tabelle angelegt und nicht danach.",
+        "L'index est fait avec la table et pas dans une autre transaction.",
+        "El índice se crea con la tabla y no en otra transacción.",
+    ],
+)
+def test_a_passage_in_another_language_is_refused(text):
+    """Whatever it says: whoever approves may not read it."""
+    assert "a passage in another language" in messages(findings("safety", make_record(pitfalls=[text])))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sort Åsa, Özil and Łukasz by the collation of the reader, as de la Cruz is.",
+        'A page that says "Der Index wird nicht mit der Tabelle angelegt" declares `lang="de"`.',
+        "Pin versions; read changelogs; run the tests of consumers weekly.",
+    ],
+)
+def test_names_and_quotations_of_another_language_pass(text):
+    """They are what English text on languages is made of."""
+    assert findings("safety", make_record(pitfalls=[text])) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run `pip install -r requirements.txt`, then `pip install 'psycopg[binary]>=3.2' alembic==1.13`.",
+        "Run `npx playwright test --ui` or `npx -p typescript tsc --noEmit`.",
+        "Run `npm install -D @types/node eslint@9`: npm install fails without a registry.",
+    ],
+)
+def test_known_packages_may_be_installed(text):
+    """And what stands behind them is no package."""
+    assert findings("safety", make_record(pitfalls=[text])) == []
+
+
+def test_a_package_that_nobody_here_knows_is_refused():
+    """A name that was made up by a model is one that somebody else may register."""
+    found = findings("safety", make_record(pitfalls=["Run `pip install psycopg fast-pg-helper` to speed it up."]))
+    assert "a package that nobody here knows ('fast-pg-helper')" in messages(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| name | size |\n| ---------------- | ------------------------------------------------ |\n| a | 1 |",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 names the image.",
+        "10 20 30 40 50 60 are the buckets in ms; 100 200 500 those of the slow route.",
+    ],
+)
+def test_what_is_long_and_legible_is_no_opaque_run(text):
+    """Rules of a table, one digest, a few numbers."""
+    assert findings("safety", make_record(examples=text)) == []
 
 
 @pytest.mark.parametrize("piece", [" ", "\n", "the ", "a-", "env | ", "docker run ", "ignore previous ", "cat ~/.ssh "])

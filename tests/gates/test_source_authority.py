@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from review.publishers import PUBLISHERS, publisher_of
+from review.publishers import PUBLISHERS, imitated, publisher_of
 from tests.gates.records import findings, make_record, make_source, messages
 
 BLOG = make_source(url="https://blog.example.org/money", publisher="Somebody", authority="secondary")
@@ -50,3 +50,33 @@ def test_an_address_belongs_to_its_longest_known_prefix():
     assert found.name == "Starlette"
     assert publisher_of("https://github.com/Kludex/starlette-fork/x", PUBLISHERS) is None
     assert publisher_of("https://user@www.postgresql.org.evil/", PUBLISHERS) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "known"),
+    [
+        ("https://www.postgresq1.org/docs", "www.postgresql.org"),
+        ("https://docs.pythom.org/3/", "docs.python.org"),
+        ("https://docs.nprnjs.com/cli", "docs.npmjs.com"),
+        ("https://www.postgresql.org.evil.example/docs", "www.postgresql.org"),
+        ("https://wiki.postgresql.org/wiki/Main_Page", None),
+        ("https://www.postgresql.org/docs", None),
+        ("https://web.dev/learn", None),
+        ("https://www.postgresql\uff0eorg/docs", "www.postgresql.org"),
+    ],
+)
+def test_a_host_that_is_mistaken_for_a_known_one_is_told(url, known):
+    """By a letter, by a shape, by carrying the name; a host of the same domain and a short name are others."""
+    assert imitated(url, PUBLISHERS) == known
+
+
+def test_a_secondary_source_may_not_borrow_the_name_of_a_publisher():
+    """Whoever reads a record takes the name for the source."""
+    named = {**BLOG, "publisher": "PostgreSQL documentation"}
+    found = messages(findings("source_authority", make_record(sources=[make_source(), named])))
+    assert "error: source 2: PostgreSQL documentation is not known to publish at this address" in found
+
+
+def test_an_address_that_cannot_be_read_is_nobodys():
+    """Letters that fold into the marks of an address are no reason to stop."""
+    assert publisher_of("https://www\uff0epostgresql\uff0eorg\uff0fdocs", PUBLISHERS) is None
