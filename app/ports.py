@@ -221,11 +221,13 @@ class QuotaTake:
 
     Attributes:
         seconds_left: seconds until the database's next UTC midnight.
+        day: the database's UTC day.
     """
 
     admitted: bool
     used: int
     seconds_left: int
+    day: date
 
 
 class AccessStore(Protocol):
@@ -243,8 +245,15 @@ class AccessStore(Protocol):
     def daily_salt(self) -> tuple[date, bytes]:
         """Return the database's UTC day and that day's 32-byte salt, made on first use."""
 
-    def take(self, subject: bytes, limit: int) -> QuotaTake:
-        """Take one unit of today's allowance for the subject, in one committed statement."""
+    def forget_days(self) -> None:
+        """Delete what is left of days that are over: without its salt, nothing tells whose a count was."""
+
+    def take(self, subject: bytes, limit: int, day: date | None = None) -> QuotaTake:
+        """Take one unit of today's allowance for the subject, in one committed statement.
+
+        Args:
+            day: the only day that the unit may be counted in; on another nothing is taken, and the outcome names it.
+        """
 
 
 class Clock(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,6 +27,9 @@ from app.transports.server import serve as serve_app
 from app.welcome import announce, instructions, site_of
 
 __all__ = ["bind", "refuse_demo_in_production", "serve"]
+
+# Salts of guests' addresses must not outlive their days by more than this.
+FORGET_SECONDS = 3600
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +57,8 @@ class Served(Protocol):
 def serve(settings: Settings, opened: Served, listener: socket.socket) -> int:
     """Serve what is published until told to stop; return the exit code.
 
-    Every served record is held against its approval before the first call, and again every `verify_seconds`.
+    Every served record is held against its approval before the first call, and again every `verify_seconds`. What is
+    left of days that are over is deleted before the first call, and again every hour, whether anybody calls or not.
 
     Raises:
         SettingsError: the published records are a demonstration set, and this is production.
@@ -66,6 +70,7 @@ def serve(settings: Settings, opened: Served, listener: socket.socket) -> int:
     # The row that says so can be written by whoever can write to the database; the approvals cannot.
     served = replace(served, demo=served.demo or demo)
     refuse_demo_in_production(settings, served)
+    opened.access.forget_days()
     site = site_of(settings, served)
     app = create_app(
         EdgeServices(
@@ -78,7 +83,9 @@ def serve(settings: Settings, opened: Served, listener: socket.socket) -> int:
             ready=partial(_ready, opened),
         )
     )
-    with _watched(opened, settings.verify_seconds):
+    verifying = _repeated("verify-records", settings.verify_seconds, partial(opened.guard.examine, engine))
+    forgetting = _repeated("forget-days", FORGET_SECONDS, opened.access.forget_days)
+    with verifying, forgetting:
         return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, site))
 
 
@@ -92,25 +99,24 @@ def refuse_demo_in_production(settings: Settings, served: Publication) -> None:
 
 
 @contextmanager
-def _watched(opened: Served, seconds: float) -> Iterator[None]:
-    """Look at every served record now and then, in a thread of its own."""
+def _repeated(name: str, seconds: float, work: Callable[[], object]) -> Iterator[None]:
+    """Do some work now and then, in a thread of its own, while the context lasts."""
     stop = threading.Event()
-    watch = threading.Thread(target=_watch, args=(opened, seconds, stop), name="verify-records", daemon=True)
-    watch.start()
+    threading.Thread(target=_repeat, args=(name, seconds, work, stop), name=name, daemon=True).start()
     try:
         yield
     finally:
         stop.set()
 
 
-def _watch(opened: Served, seconds: float, stop: threading.Event) -> None:
+def _repeat(name: str, seconds: float, work: Callable[[], object], stop: threading.Event) -> None:
     while not stop.wait(seconds):
         try:
-            opened.guard.examine(opened.database.server)
+            work()
         except Unavailable:
             continue
-        except Exception as error:  # noqa: BLE001 - the next look may succeed, and somebody must hear of this one
-            _log.error("the records could not be verified: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the next time may succeed, and somebody must hear of this one
+            _log.error("%s failed: %s", name, type(error).__name__)
 
 
 def _ready(opened: Served) -> Mapping[str, bool]:

@@ -73,7 +73,7 @@ class Access:
         self._settings = settings
         self._clock = clock
         self._quotas = Quotas(store, clock)
-        self._guests = GuestQuotas(self._quotas, store, peppers, clock)
+        self._guests = GuestQuotas(self._quotas, store, peppers)
         self._refused_keys: Refusals[bool] = Refusals()
         self._touched: dict[str, date] = {}
         # Compared with when there is no row, so that an unknown key costs what a wrong one does. Nobody can know it.
@@ -141,6 +141,10 @@ class Access:
             raise FeedbackClosed(
                 "Today's feedback from this address has been received. More is taken after 00:00 UTC."
             ) from None
+
+    def forget_days(self) -> None:
+        """Delete what is left of guests of days that are over. Raises Unavailable."""
+        self._store.forget_days()
 
     def mint(self, kind: KeyKind = "live") -> NewKey:
         """Return a new key with what is to be stored of it. Does no I/O."""

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from app.access.memory import Refusals
 from app.access.pepper import PepperRing, keyed_hash
-from app.errors import QuotaExhausted
+from app.errors import QuotaExhausted, Unavailable
 from app.ports import AccessStore, Clock
 
-DAY_SECONDS = 86_400
 # An owner may raise an allowance at any time; a refusal is not remembered for longer than this.
 REFUSAL_SECONDS = 30
-# How far the answer's whole seconds and the way to the database may blur which side of midnight a moment was on.
-MIDNIGHT_SLACK = 2.0
+# Midnight may pass between reading a salt and using it, but not again and again.
+_MOST_MIDNIGHTS = 3
+_RETRY_SECONDS = 2
+
+
+class DayIsOver(Exception):
+    """A unit was to be counted in another day than the database's; nothing was taken."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +27,10 @@ class Charge:
 
     Attributes:
         used: units taken today, this one included.
-        day_age: seconds since the day that the unit was counted in began, by the database's clock.
     """
 
     limit: int
     used: int
-    day_age: float
 
     @property
     def remaining(self) -> int:
@@ -43,10 +46,11 @@ class Quotas:
         self._clock = clock
         self._renewals: Refusals[float] = Refusals()
 
-    def take(self, subject: bytes, limit: int) -> Charge:
-        """Take a unit.
+    def take(self, subject: bytes, limit: int, day: date | None = None) -> Charge:
+        """Take a unit; where a day is given, in that day only.
 
         Raises:
+            DayIsOver: it is another day.
             QuotaExhausted: today's allowance is used up; `details` say when the next begins.
             Unavailable: the database does not answer in time.
         """
@@ -54,43 +58,42 @@ class Quotas:
         renewal = self._renewals.get(subject, now)
         if renewal is not None:
             raise _exhausted(limit, renewal - now)
-        taken = self._store.take(subject, limit)
+        taken = self._store.take(subject, limit, day)
+        if day not in (None, taken.day):
+            raise DayIsOver
         if not taken.admitted:
             now = self._clock.monotonic()
             self._renewals.add(subject, now + min(REFUSAL_SECONDS, taken.seconds_left), now + taken.seconds_left)
             raise _exhausted(limit, taken.seconds_left)
-        return Charge(limit, taken.used, DAY_SECONDS - taken.seconds_left)
+        return Charge(limit, taken.used)
 
 
 class GuestQuotas:
     """Takes units for guests, who are known by a keyed hash of their address whose key dies with the day's salt."""
 
-    def __init__(self, quotas: Quotas, store: AccessStore, peppers: PepperRing, clock: Clock) -> None:
+    def __init__(self, quotas: Quotas, store: AccessStore, peppers: PepperRing) -> None:
         self._quotas = quotas
         self._store = store
         self._peppers = peppers
-        self._clock = clock
-        self._salt: tuple[bytes, float] | None = None
+        self._salt: tuple[date, bytes] | None = None
 
     def take(self, address: str, purpose: str, limit: int) -> Charge:
-        """Take a unit of one purpose for an address. Raises as Quotas.take does."""
-        salt, read_at = self._salt or self._read_salt()
-        charge = self._quotas.take(self._subject(address, purpose, salt), limit)
-        # A salt read before the day began is yesterday's: the unit went to nobody's name of today. Take it again.
-        if self._clock.monotonic() - read_at + MIDNIGHT_SLACK >= charge.day_age:
-            today, _ = self._read_salt()
-            if today != salt:
-                charge = self._quotas.take(self._subject(address, purpose, today), limit)
-        return charge
+        """Take a unit of one purpose for an address. Raises as Quotas.take does, except that every day will do."""
+        for _ in range(_MOST_MIDNIGHTS):
+            # How old a salt is says nothing: this machine may have slept since, and the database's clock decides.
+            day, salt = self._salt or self._read_salt()
+            try:
+                return self._quotas.take(self._subject(address, purpose, salt), limit, day)
+            except DayIsOver:
+                self._salt = None
+        raise Unavailable("The day could not be settled.", details={"retry_after_seconds": _RETRY_SECONDS})
 
     def _subject(self, address: str, purpose: str, salt: bytes) -> bytes:
         return keyed_hash(self._peppers.subkey("address", salt=salt), f"{purpose}\0{address}")
 
-    def _read_salt(self) -> tuple[bytes, float]:
-        read_at = self._clock.monotonic()
-        _, salt = self._store.daily_salt()
-        self._salt = (salt, read_at)
-        return self._salt
+    def _read_salt(self) -> tuple[date, bytes]:
+        self._salt = read = self._store.daily_salt()
+        return read
 
 
 def _exhausted(limit: int, seconds_left: float) -> QuotaExhausted:

@@ -53,7 +53,8 @@ class PostgresAccessStore:
     def daily_salt(self) -> tuple[date, bytes]:
         """Return the database's UTC day and that day's 32-byte salt, made on first use. Raises Unavailable.
 
-        Whoever makes a day's salt deletes what is left of the days that are over.
+        Whoever makes a day's salt deletes what is left of the days that are over, so that it is gone before anybody is
+        counted under the new one.
         """
         # Twice more: midnight may pass between reading and making.
         for _ in range(3):
@@ -66,16 +67,21 @@ class PostgresAccessStore:
                     connection.execute(sql("forget_days"), {"keep_days": KEEP_DAYS})
         raise Unavailable("Today's salt could not be made.", details={"retry_after_seconds": RETRY_AFTER_SECONDS})
 
-    def take(self, subject: bytes, limit: int) -> QuotaTake:
+    def forget_days(self) -> None:
+        """Delete the salts and counts of days that have been over for KEEP_DAYS. Raises Unavailable."""
+        self._run("forget_days", {"keep_days": KEEP_DAYS})
+
+    def take(self, subject: bytes, limit: int, day: date | None = None) -> QuotaTake:
         """Take one unit of today's allowance for the subject, in one committed statement. Raises Unavailable.
 
         One statement decides and counts, because reading before writing admits too many. A refused call is not counted,
-        and is told the limit as what was used.
+        and is told the limit as what was used. Where a day is given and it is another one, nothing is counted either.
         """
+        values = {"subject": subject, "allowance": limit, "day": day}
         with self._reached() as connection:
-            row = connection.execute(sql("take_quota"), {"subject": subject, "allowance": limit}).one()
+            row = connection.execute(sql("take_quota"), values).one()
         admitted = row.used is not None
-        return QuotaTake(admitted, row.used if admitted else limit, max(row.seconds_left, 1))
+        return QuotaTake(admitted, row.used if admitted else limit, max(row.seconds_left, 1), row.day)
 
     @contextmanager
     def _reached(self) -> Iterator[Connection]:

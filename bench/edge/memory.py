@@ -31,14 +31,18 @@ class MemoryStore:
         """Return today and a salt that is the same all day."""
         return datetime.now(UTC).date(), bytes(32)
 
-    def take(self, subject: bytes, limit: int) -> QuotaTake:
+    def forget_days(self) -> None:
+        """Do nothing."""
+
+    def take(self, subject: bytes, limit: int, day: date | None = None) -> QuotaTake:
         """Take a unit."""
         now = datetime.now(UTC)
-        midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
+        today = now.date()
+        midnight = datetime.combine(today + timedelta(days=1), datetime.min.time(), UTC)
         seconds_left = int((midnight - now).total_seconds())
         with self._lock:
-            used = self._used[now.date(), subject]
-            if used >= limit:
-                return QuotaTake(admitted=False, used=used, seconds_left=seconds_left)
-            self._used[now.date(), subject] = used + 1
-        return QuotaTake(admitted=True, used=used + 1, seconds_left=seconds_left)
+            used = self._used[today, subject]
+            if used >= limit or day not in (None, today):
+                return QuotaTake(admitted=False, used=used, seconds_left=seconds_left, day=today)
+            self._used[today, subject] = used + 1
+        return QuotaTake(admitted=True, used=used + 1, seconds_left=seconds_left, day=today)

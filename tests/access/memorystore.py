@@ -81,16 +81,21 @@ class MemoryAccessStore:
             today = self._clock.now().date()
             return today, self._salts.setdefault(today, secrets.token_bytes(32))
 
-    def take(self, subject: bytes, limit: int) -> QuotaTake:
+    def forget_days(self) -> None:
+        self._count("forget_days")
+
+    def take(self, subject: bytes, limit: int, day: date | None = None) -> QuotaTake:
         self._count("take")
         now = self._clock.now()
-        midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
+        today = now.date()
+        midnight = datetime.combine(today + timedelta(days=1), datetime.min.time(), UTC)
+        left = int((midnight - now).total_seconds())
         with self._lock:
-            used = self._used[(now.date(), subject)]
-            if used < limit:
-                self._used[(now.date(), subject)] = used = used + 1
-                return QuotaTake(admitted=True, used=used, seconds_left=int((midnight - now).total_seconds()))
-        return QuotaTake(admitted=False, used=used, seconds_left=int((midnight - now).total_seconds()))
+            used = self._used[(today, subject)]
+            if used < limit and day in (None, today):
+                self._used[(today, subject)] = used = used + 1
+                return QuotaTake(admitted=True, used=used, seconds_left=left, day=today)
+        return QuotaTake(admitted=False, used=used, seconds_left=left, day=today)
 
     def _count(self, method: str) -> None:
         self.calls[method] += 1

@@ -189,6 +189,7 @@ def test_each_day_has_its_own_allowance_under_its_own_salt():
     assert [desk.access.charge(GUEST).used for _ in range(5)] == [1, 2, 3, 4, 5]
     with pytest.raises(QuotaExhausted):
         desk.access.charge(GUEST)
+    assert sorted(desk.store._used.values()) == [5, 5]
 
 
 def test_a_day_that_begins_hours_after_the_last_call_is_noticed():
@@ -198,6 +199,17 @@ def test_a_day_that_begins_hours_after_the_last_call_is_noticed():
     assert [desk.access.charge(GUEST).used for _ in range(2)] == [1, 2]
     with pytest.raises(QuotaExhausted):
         desk.access.charge(GUEST)
+
+
+def test_a_day_that_begins_while_the_machine_sleeps_is_noticed():
+    """Its own seconds stand still then; only the database knows."""
+    desk = Desk(now=datetime(2026, 11, 30, 23, tzinfo=UTC), guest_daily_quota=2)
+    desk.access.charge(GUEST)
+    awake = desk.clock.monotonic()
+    desk.clock.move(9 * 3600)
+    desk.clock._monotonic = awake
+    assert [desk.access.charge(GUEST).used for _ in range(2)] == [1, 2]
+    assert desk.store.calls["daily_salt"] == 2
 
 
 def test_within_a_day_the_salt_is_read_once():
