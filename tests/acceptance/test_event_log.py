@@ -156,7 +156,7 @@ def _fail_in_every_way(program: Program, database: WatchedDatabase) -> None:
         with database.broken(f"ALTER TABLE {table} RENAME TO gone", f"ALTER TABLE gone RENAME TO {table}"):
             program.call("search_knowledge", {"query": f"{QUESTION} without {table}"})
             if table == "published_record":
-                _await(program, "could not be verified")
+                _await(program, '"source": "app.serving"')
     database.run("UPDATE record SET topic = 'of the future' WHERE slug = 'store-money-as-numeric'")
     program.call("search_knowledge", {"query": "money amounts in a numeric column"})
     _await(program, "is withheld")
