@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlsplit
@@ -12,10 +14,13 @@ from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST
 from app.contract import BODY_MAX_BYTES
 from app.errors import Forbidden
 from app.settings import Settings
-from app.transports.replies import EVENT_STREAM, JSON, Receive, Refused, Scope, refusal
+from app.transports.replies import EVENT_STREAM, JSON, ASGIMessage, Receive, Refused, Scope, refusal
 
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 16_384
+# What proxies pass on unless they are told otherwise; whoever sends more than that is cut off.
+DISCARD_MAX_BYTES = 1_048_576
+DISCARD_SECONDS = 2.0
 # Both without a redirect, on which clients lose the body or the key.
 ENDPOINTS = frozenset({"/mcp", "/mcp/"})
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -74,6 +79,32 @@ class Headers:
             if len(values) > 1 and (name in _SINGLETONS or name in _ROUTING):
                 code = HEADER_MISMATCH if name in _ROUTING else INVALID_REQUEST
                 raise Refused(400, f"The header {name} must occur once.", "repeated_header", code=code)
+
+
+class Incoming:
+    """ASGI's `receive`, which knows whether the request's body has come in whole.
+
+    Attributes:
+        whole: there is nothing more to read.
+    """
+
+    def __init__(self, receive: Receive, headers: Headers) -> None:
+        self._receive = receive
+        self.whole = not headers.every("content-length") and not headers.every("transfer-encoding")
+
+    async def __call__(self) -> ASGIMessage:
+        """Return the next message."""
+        message = await self._receive()
+        self.whole = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+    async def discard(self) -> None:
+        """Read what is left, for a short while, and keep nothing."""
+        left = DISCARD_MAX_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DISCARD_SECONDS):
+                while not self.whole and left > 0:
+                    left -= len((await self()).get("body", b""))
 
 
 @dataclass(frozen=True)

@@ -116,13 +116,13 @@ class EdgeApp:
             _log(scope, exchange, status, started)
 
     async def _answer(self, scope: Scope, exchange: Exchange, receive: Receive, send: Send) -> int:
-        with_body = scope["method"] != "HEAD"
+        with_body, incoming = scope["method"] != "HEAD", gate.Incoming(receive, exchange.headers)
         cors: tuple[Header, ...] = ()
         try:
             cors = self._pass_gate(scope, exchange.headers)
             if scope["path"] in gate.ENDPOINTS and scope["method"] == "GET":
-                return await self._open_stream(exchange, receive, _adding(send, cors))
-            reply = await self._route(scope, exchange, receive)
+                return await self._open_stream(exchange, incoming, _adding(send, cors))
+            reply = await self._route(scope, exchange, incoming)
         except Refused as refused:
             exchange.reason = refused.reason
             reply = refused.reply()
@@ -134,7 +134,9 @@ class EdgeApp:
         except Exception as error:  # noqa: BLE001 - the last resort: the caller gets our body, the log the place
             eventlog.write_defect(error)
             reply = Refused(500, "Internal error.", "internal_error", code=INTERNAL_ERROR).reply()
-        await replies.send_reply(_adding(send, cors), reply, with_body=with_body)
+        # Closed upon unread bytes, a connection is reset, and a refusal that is still on its way is lost.
+        before_end = None if incoming.whole else incoming.discard
+        await replies.send_reply(_adding(send, cors), reply, with_body=with_body, before_end=before_end)
         return reply.status
 
     def _pass_gate(self, scope: Scope, headers: gate.Headers) -> tuple[Header, ...]:

@@ -127,15 +127,26 @@ def event_reply(body: object) -> Reply:
     return Reply(200, b"event: message\ndata: " + _encode(body) + b"\n\n", EVENT_STREAM, headers)
 
 
-async def send_reply(send: Send, reply: Reply, *, with_body: bool = True) -> None:
-    """Send a reply; without its body for HEAD, with the length the body would have had."""
+async def send_reply(
+    send: Send, reply: Reply, *, with_body: bool = True, before_end: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Send a reply; without its body for HEAD, with the length the body would have had.
+
+    Args:
+        before_end: awaited when everything has been sent and before the connection may be closed.
+    """
     headers = [(b"x-content-type-options", b"nosniff"), *reply.headers]
     if reply.status not in (204, 304):
         headers.append((b"content-length", str(len(reply.body)).encode()))
     if reply.media_type is not None:
         headers.append((b"content-type", reply.media_type))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body if with_body else b""})
+    body = reply.body if with_body else b""
+    if before_end is not None:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        await before_end()
+        body = b""
+    await send({"type": "http.response.body", "body": body})
 
 
 # ASCII only: some event-stream parsers take U+2028 and its kin for the end of a line.
