@@ -43,7 +43,10 @@ TARGETS: Mapping[str, Target] = {
         ("tests/edge/test_gate.py", "tests/edge/test_messages.py"),
     ),
     "quota": Target(("app/access/quota.py", "app/access/address.py", "app/access/memory.py"), ("tests/access",)),
-    "keys": Target(("app/access/keys.py", "app/access/admission.py", "app/access/pepper.py"), ("tests/access",)),
+    "keys": Target(
+        ("app/access/keys.py", "app/access/admission.py", "app/access/pepper.py"),
+        ("tests/access", "tests/edge/test_credentials.py"),
+    ),
     "scrub": Target(("app/scrub.py",), ("tests/core/test_scrub.py",)),
     "lint": Target(
         ("review/hidden.py", "review/links.py", "review/traps.py", "review/gates/safety.py"), ("tests/gates",)

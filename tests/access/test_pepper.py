@@ -129,5 +129,48 @@ def test_each_purpose_salt_and_pepper_has_its_own_key():
     assert len(set(keys)) == len(keys)
 
 
+def test_what_is_stored_of_a_key_stays_the_same():
+    """Another value for the same key and pepper would end every key there is, and start everybody's count anew."""
+    ring = PepperRing({"new": bytes.fromhex(NEW), "old": bytes.fromhex(OLD)})
+    key = "kb_test_ABCDEFGHIJKL_" + "m" * 49
+    assert ring.key_mac(key, "old").hex() == "e6579799a43463e9a4b3838f81f9d9ee61f96c220f4de9231e277d4c40c00c18"
+    assert ring.key_mac(key, "new").hex() == "8fd8b447c701327fb0574318d4452f3fb86cae49574e50e43cb2f3854f2fa56e"
+    salted = ring.subkey("address", salt=b"monday").hex()
+    assert salted == "fcd2328984870a39a258d5a1da825762254ee79e64194024aafdbd4ed554668a"
+
+
+def test_without_a_salt_derivation_is_that_of_rfc_5869_too():
+    """Test case 3 of the RFC: no salt, no info."""
+    derived = hkdf(b"\x0b" * 22, b"", b"")
+    assert derived.hex() == "8da4e775a563c18f715f802a063c5af8b8a11f5c5ee1879ec3454e5f3c738d2d"
+
+
+def test_a_pepper_is_made_in_folders_that_are_not_there_yet_and_are_the_owners_alone(tmp_path):
+    path = tmp_path / "some" / "home" / "pepper"
+    create_peppers(path)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    comment, pepper = path.read_text().splitlines()
+    assert comment.startswith("# ")
+    name, _, digits = pepper.partition(" ")
+    assert (name[0], len(name), len(digits)) == ("p", 9, 64)
+
+
+def test_the_line_that_is_wrong_is_named(tmp_path):
+    """Counted from one, comments and empty lines included; spaces and colours of writing do not matter."""
+    good = f"  a\t{OLD.upper()}  \n\n# more\n"
+    assert load_peppers(write(tmp_path / "pepper", good)).newest == "a"
+    with pytest.raises(SettingsError, match=r"pepper, line 4: expected `<id> <hex>`, each id once\.$"):
+        load_peppers(write(tmp_path / "pepper", good + "b"))
+    with pytest.raises(SettingsError, match=r"pepper, line 4: a pepper has at least 32 bytes\.$"):
+        load_peppers(write(tmp_path / "pepper", good + "b 00"))
+
+
+def test_a_file_that_is_no_text_is_no_pepper(tmp_path):
+    (tmp_path / "pepper").write_bytes(b"\xff\xfe" + bytes(range(256)))
+    (tmp_path / "pepper").chmod(0o600)
+    with pytest.raises(SettingsError, match="expected"):
+        load_peppers(tmp_path / "pepper")
+
+
 def test_a_ring_does_not_show_its_peppers():
     assert "\\x22" not in repr(PepperRing({"new": bytes.fromhex(NEW)}))
