@@ -93,6 +93,7 @@ class Sinks:
 
     def add_folder(self, name: str, folder: Path) -> None:
         """Add every file below a folder, whatever it is, and its name."""
+        self.add(name, str(folder))
         for path in sorted(folder.rglob("*")):
             self.add(name, f"{path}")
             if path.is_file():

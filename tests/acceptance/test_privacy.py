@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 import time
@@ -287,10 +288,14 @@ def _check(stage: Stage, *, talkative: bool, note: Note) -> None:
     asked = canaries.found_in(stage.service.heard)
     assert len(asked) > 20, "the words did not travel"
     assert sinks.leaks(canaries) == {}
-    assert len(set(canaries.paths.values())) >= LEAST_PATHS
+    sent = {re.sub(r" \d+,", ",", path) for path in canaries.paths.values()}
+    places, failures = ({path.split(", while ")[part] for path in sent} for part in (0, 1))
+    assert len(places) >= LEAST_PATHS
     size = sum(len(sinks.text(name)) for name in sinks.contents) / 1e6
     note(
-        "figure", f"{len(set(canaries.paths.values()))} ways in, {len(alive)} places ({size:.0f} MB) searched, 0 found"
+        "figure",
+        f"words in {len(places)} places of requests and while {len(failures) - 1} things fail, in {len(sent)} "
+        f"combinations; {len(sinks.contents)} sinks ({size:.0f} MB) searched, 0 found",
     )
 
 
