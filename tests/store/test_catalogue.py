@@ -12,6 +12,7 @@ from app.indexing import K1, inverse_document_frequency
 from app.lexical import query_terms
 from app.record import Record
 from app.store.catalogue import PostgresCatalogue
+from app.store.models import drop_model
 from tests.core.records import make_record
 from tests.databases import Database
 from tests.fakes import HashingEmbedder
@@ -210,9 +211,11 @@ def test_publish_is_seen_by_the_next_search(
     assert ask(catalogue, "list rows", embedding).degraded is None
     newer = HashingEmbedder(dims=32, revision="2")
     database.publish(make_record(), make_record("another"), embedder=newer)
-    assert ask(catalogue, "list rows", embedding).degraded is DegradedReason.EMBEDDING_MODEL_NOT_PUBLISHED
+    assert ask(catalogue, "list rows", embedding).degraded is DegradedReason.PARTIAL_EMBEDDINGS
     found = ask(catalogue, "list rows", newer.question("list rows"))
     assert found.degraded is None
+    drop_model(database.owner, hashing.model.revision)
+    assert ask(catalogue, "list rows", embedding).degraded is DegradedReason.EMBEDDING_MODEL_NOT_PUBLISHED
     assert len(found.candidates) == 2
 
 
