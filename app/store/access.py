@@ -21,6 +21,7 @@ from app.store.tables import api_key
 SALT_BYTES = 32
 # Counts of yesterday and the day before are kept for the owner to look at; older ones and their salts are deleted.
 KEEP_DAYS = 2
+_FORGOTTEN_AT_ONCE = 20_000
 _log = logging.getLogger(__name__)
 
 
@@ -64,12 +65,14 @@ class PostgresAccessStore:
                     return row.day, bytes(row.salt)
                 made = connection.execute(sql("make_salt"), {"salt": secrets.token_bytes(SALT_BYTES)}).one_or_none()
                 if made is not None:
-                    connection.execute(sql("forget_days"), {"keep_days": KEEP_DAYS})
+                    _forget_some(connection)
         raise Unavailable("Today's salt could not be made.", details={"retry_after_seconds": RETRY_AFTER_SECONDS})
 
     def forget_days(self) -> None:
         """Delete the salts and counts of days that have been over for KEEP_DAYS. Raises Unavailable."""
-        self._run("forget_days", {"keep_days": KEEP_DAYS})
+        with self._reached() as connection:
+            while _forget_some(connection) == _FORGOTTEN_AT_ONCE:
+                pass
 
     def take(self, subject: bytes, limit: int, day: date | None = None) -> QuotaTake:
         """Take one unit of today's allowance for the subject, in one committed statement. Raises Unavailable.
@@ -102,6 +105,12 @@ class PostgresAccessStore:
     def _run(self, statement: str, parameters: Mapping[str, Any]) -> None:
         with self._reached() as connection:
             connection.execute(sql(statement), parameters)
+
+
+def _forget_some(connection: Connection) -> int:
+    """Delete the salts of days that are over and some of their counts; return how many counts."""
+    connection.execute(sql("forget_salts"), {"keep_days": KEEP_DAYS})
+    return connection.execute(sql("forget_counts"), {"keep_days": KEEP_DAYS, "batch": _FORGOTTEN_AT_ONCE}).rowcount
 
 
 @dataclass(frozen=True)

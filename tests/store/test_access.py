@@ -154,3 +154,18 @@ def test_administration_refuses_an_unknown_key(keys: KeyRing) -> None:
         keys.revoke("nobody")
     with pytest.raises(InvalidInput):
         keys.set_quota("nobody", 1)
+
+
+def test_counts_of_many_callers_are_forgotten_in_short_statements(database: Database) -> None:
+    """More than one statement may delete: a day of a hundred thousand callers is no reason to fail."""
+    with database.owner.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO quota_use (day, subject, used) SELECT current_date - n % 5, int8send(n), 1 "
+                "FROM generate_series(1, 100000) AS n"
+            )
+        )
+    PostgresAccessStore(database.server).forget_days()
+    with database.owner.connect() as connection:
+        days = connection.scalars(text("SELECT DISTINCT current_date - day FROM quota_use ORDER BY 1")).all()
+    assert days == [0, 1, 2]
