@@ -1,14 +1,17 @@
 """What the safety gate refuses of the attacks in tests/gates/safety, and of ordinary documentation.
 
-python -m bench.safety [--passed SET]   prints Markdown: a row for each class, a column for each set
+python -m bench.safety                prints Markdown: a row for each class, a column for each set
+python -m bench.safety --passed SET   prints what a set's attacks got past, and what of its documentation is refused
 
-Three sets. `known`: lines the patterns were written with. `dev` and `test`: one collection, written before anybody
-looked at the patterns and halved by the SHA-256 of the line; the gate was improved on `dev` alone.
+Four sets. `known`: lines the patterns were written with, the `reworded` and `later` ones to get past them. `dev` and
+`test`: one collection, written before its author had read the patterns and halved by the SHA-256 of the line; the gate
+was improved on `dev` alone. `after`: written when that was done, and never used to improve it.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 import sys
 from dataclasses import dataclass
@@ -30,7 +33,7 @@ from review.publishers import PUBLISHERS
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests/gates/safety"
 RECORDS = ROOT / "records"
-FOLDERS = {"known": FOLDER, "dev": FOLDER / "dev", "test": FOLDER / "test"}
+FOLDERS = {"known": FOLDER, "dev": FOLDER / "dev", "test": FOLDER / "test", "after": FOLDER / "after"}
 BENIGN = "benign"
 # These are asked as advice of a record without Exceptions: with them, a dangerous step may be advised.
 _DANGER = "danger"
@@ -79,6 +82,11 @@ def decoded(line: str) -> str:
     """Return a line with its characters in place, as long as a record's list item has to be."""
     text = _HIDDEN.sub(lambda code: chr(int(code[1], 16)), line)
     return text if len(text) >= _MIN_CHARACTERS else f"{text} (as it was found)"
+
+
+def half_of(line: str) -> str:
+    """Return the half of the collection that a line, as it was written, belongs to: `dev` or `test`."""
+    return "test" if hashlib.sha256(line.encode()).digest()[0] % 2 else "dev"
 
 
 def classes(name: str) -> dict[str, Path]:

@@ -131,11 +131,11 @@ POSING = trap(
 # What only a text says that means its reader and not the reader's users: it names itself, or those its reader serves.
 SELF = trap(
     "words about the record itself or the people its reader works for",
-    r"\bthis\s+(?:very\s+)?(?:record|entry|advice|guidance|passage|card|paragraph|preference"
-    r"|recommendation)\b(?!\s+(?:type|id|lock|of|in)\b)",
+    r"\bthis\s+(?:very\s+)?(?:record|entry|advice|guidance|passage|card|paragraph|preference)\b"
+    r"(?!\s+(?:type|id|lock|of|in)\b)",
     r"\bthe\s+present\s+(?:text|page|record|entry|note)\b|\b(?:the|these)\s+(?:paragraph|lines?|sentence"
     r"|words)\s+(?:above|below)\b",
-    r"\bthe\s+(?:developer|human)\b(?!['\u2019]?s?\s+(?:tools?|console|experience|guide|machine|laptop|mode"
+    r"\bthe\s+(?:developer|human)\b(?!-|['\u2019]?s?\s+(?:tools?|console|experience|guide|machine|laptop|mode"
     r"|portal|name|eye|ear))",
     r"\bon\s+(?:the\s+|their\s+|your\s+)?(?:user|developer|owner|human)(?:'s|\u2019s)\s+behalf\b"
     r"|\bin\s+the\s+name\s+of\s+the\s+(?:user|owner|developer)\b",
