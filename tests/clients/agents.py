@@ -124,7 +124,7 @@ class Codex:
 
     @staticmethod
     def adding(url: str, key: str | None) -> list[str]:
-        return ["codex", "mcp", "add", NAME, "--url", url, *(["--bearer-token-env-var", "CHATCTX_KEY"] if key else [])]
+        return ["codex", "mcp", "add", NAME, "--url", url, *(["--bearer-token-env-var", "KB_KEY"] if key else [])]
 
     def add(self, url: str, key: str | None) -> None:
         self._run(*self.adding(url, key)[1:])
@@ -135,7 +135,7 @@ class Codex:
     def hold(self, url: str, calls: Sequence[Any], key: str | None) -> dict[str, Any]:
         self.add(url, key)
         seen: dict[str, Any] = {"tools": [], "answers": [], "failure": None}
-        environ = environment(self._home, CODEX_HOME=str(self._home), **({"CHATCTX_KEY": key} if key else {}))
+        environ = environment(self._home, CODEX_HOME=str(self._home), **({"KB_KEY": key} if key else {}))
         with AppServer([*self._program, "app-server"], self._home, environ) as app:
             app.ask("initialize", {"clientInfo": {"name": "chatctx-tests", "version": "1"}})
             thread = app.ask("thread/start", {"cwd": str(self._home)})["result"]["thread"]["id"]
