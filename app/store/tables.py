@@ -32,6 +32,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL, TSVECTOR, UUID
 
+from app.store.searchtext import SEARCH_TEXT
+
 SCHEMA = "chatctx"
 SERVER_ROLE = "chatctx_server"
 
@@ -47,26 +49,6 @@ metadata = MetaData(schema=SCHEMA, naming_convention=NAMING)
 
 # Compared byte by byte, so that the order of an answer is the same in every database.
 _BYTEWISE = Text(collation="C")
-
-# Title above what the owner says people ask, above what to do, above the rest. The configuration is named because
-# a generated column may not depend on a session's setting.
-SEARCH_TEXT = """
-    setweight(to_tsvector('english'::regconfig, title), 'A'::"char")
-    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'symptoms', '["string"]'::jsonb), 'B'::"char")
-    || setweight(
-        to_tsvector('english'::regconfig, (body ->> 'summary') || ' ' || (body ->> 'recommendation')), 'B'::"char"
-    )
-    || setweight(
-        to_tsvector('english'::regconfig, (body ->> 'rationale') || ' ' || COALESCE(body ->> 'examples', '')),
-        'C'::"char"
-    )
-    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'conditions', '["string"]'::jsonb), 'D'::"char")
-    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'exceptions', '["string"]'::jsonb), 'D'::"char")
-    || setweight(jsonb_to_tsvector('english'::regconfig, body -> 'pitfalls', '["string"]'::jsonb), 'D'::"char")
-    || setweight(
-        jsonb_to_tsvector('english'::regconfig, body -> 'verification_checks', '["string"]'::jsonb), 'D'::"char"
-    )
-"""
 
 record = Table(
     "record",
