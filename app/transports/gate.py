@@ -29,7 +29,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _SINGLETONS = frozenset({"host", "origin", "content-type", "content-length", "content-encoding", "transfer-encoding"})
 _ROUTING = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 _STANDARD_PORTS = {"http": 80, "https": 443}
-_CLOSE = ((b"connection", b"close"),)
+CLOSE = ((b"connection", b"close"),)
 
 
 class ClientGone(Exception):
@@ -70,7 +70,7 @@ class Headers:
                 431,
                 f"At most {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes of them.",
                 "headers_too_large",
-                headers=_CLOSE,
+                headers=CLOSE,
             )
 
     def check_single(self) -> None:
@@ -78,7 +78,8 @@ class Headers:
         for name, values in self._values.items():
             if len(values) > 1 and (name in _SINGLETONS or name in _ROUTING):
                 code = HEADER_MISMATCH if name in _ROUTING else INVALID_REQUEST
-                raise Refused(400, f"The header {name} must occur once.", "repeated_header", code=code)
+                # Whatever read this request otherwise may read what follows on the connection otherwise too.
+                raise Refused(400, f"The header {name} must occur once.", "repeated_header", code=code, headers=CLOSE)
 
 
 class Incoming:
@@ -150,6 +151,12 @@ def doors_of(settings: Settings) -> Doors:
     return Doors(frozenset(hosts), frozenset(origins))
 
 
+def check_version(scope: Scope) -> None:
+    """Refuse what is not HTTP/1: the parser takes a request line without a version, which a proxy would not pass so."""
+    if scope.get("http_version", "1.1") not in ("1.0", "1.1"):
+        raise Refused(400, "Speak HTTP/1.1.", "unsupported_version", headers=CLOSE)
+
+
 def check_post(headers: Headers) -> None:
     """Refuse a POST whose headers say that it cannot be a message we read, or that its answer cannot be read there."""
     if (headers.first("content-encoding") or "identity").lower() != "identity":
@@ -200,7 +207,7 @@ async def read_body(receive: Receive) -> bytes:
 
 def _too_large() -> Refused:
     # The rest of the body is not read, so the connection is of no further use.
-    return Refused(413, f"The body may have at most {BODY_MAX_BYTES} bytes.", "body_too_large", headers=_CLOSE)
+    return Refused(413, f"The body may have at most {BODY_MAX_BYTES} bytes.", "body_too_large", headers=CLOSE)
 
 
 def _is_zero_weight(parameter: str) -> bool:

@@ -134,6 +134,8 @@ class EdgeApp:
         except Exception as error:  # noqa: BLE001 - the last resort: the caller gets our body, the log the place
             eventlog.write_defect(error)
             reply = Refused(500, "Internal error.", "internal_error", code=INTERNAL_ERROR).reply()
+        if len(exchange.headers.every("authorization")) > 1:
+            reply = reply.plus(gate.CLOSE)
         # Closed upon unread bytes, a connection is reset, and a refusal that is still on its way is lost.
         before_end = None if incoming.whole else incoming.discard
         await replies.send_reply(_adding(send, cors), reply, with_body=with_body, before_end=before_end)
@@ -141,6 +143,7 @@ class EdgeApp:
 
     def _pass_gate(self, scope: Scope, headers: gate.Headers) -> tuple[Header, ...]:
         """Refuse what no path takes; return the headers that let a browser read the answer."""
+        gate.check_version(scope)
         headers.check_size()
         headers.check_single()
         if scope["path"] in Health.PATHS:

@@ -65,11 +65,11 @@ def _serve_product(database_url: str | None) -> int:
         settings = Settings(home=Path(home), port=0, guest_daily_quota=PLENTY)
         store: AccessStore = PostgresAccessStore(server_engine(database_url)) if database_url else MemoryStore()
         access = Access(store, PepperRing({"p1": bytes(range(32))}), settings, SystemClock())
-        services = EdgeServices(settings, access, OPERATIONS, _do_nothing, "", {}, lambda: {"database": True})
+        services = EdgeServices(settings, access, OPERATIONS, do_nothing, "", {}, lambda: {"database": True})
         return serve(create_app(services), bind(settings), lambda _host, port: _tell(port))
 
 
-def _do_nothing(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def do_nothing(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Check the arguments, as every operation begins, and find nothing."""
     parse_arguments(OPERATIONS[name].request, arguments)
     return {"results": []}

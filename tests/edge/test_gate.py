@@ -19,41 +19,6 @@ def ping_from(edge, **headers):
     return post(edge.endpoint, PING, **headers)
 
 
-HOSTS = [
-    ("127.0.0.1:{port}", 200),
-    ("localhost:{port}", 200),
-    ("LOCALHOST:{port}", 200),
-    ("[::1]:{port}", 200),
-    ("kb.example.com", 200),
-    ("KB.Example.com", 200),
-    ("kb.example.com:443", 200),
-    ("internal:9000", 200),
-    ("127.0.0.1", 403),
-    ("localhost", 403),
-    ("127.0.0.1:1", 403),
-    ("kb.example.com:80", 403),
-    ("kb.example.com.", 403),
-    ("evil.kb.example.com", 403),
-    ("kb.example.com.evil.net", 403),
-    ("internal", 403),
-    ("internal:9001", 403),
-    ("user@127.0.0.1:{port}", 403),
-    ("127.0.0.1:{port}@evil.net", 403),
-    ("evil.net", 403),
-    ("127.0.0.1:{port}, evil.net", 403),
-    ("0.0.0.0:{port}", 403),
-    ("[::]:{port}", 403),
-    ("127.1:{port}", 403),
-    ("", 403),
-]
-
-
-def test_only_known_hosts_are_answered(start_edge):
-    edge = start_edge(public_url="https://kb.example.com", allowed_hosts=("internal:9000",))
-    seen = {host: ping_from(edge, host=host.format(port=edge.port)).status_code for host, _ in HOSTS}
-    assert seen == dict(HOSTS)
-
-
 @pytest.mark.parametrize("hosts", ["kb.example.com", "kb.example.com:8443, [::1]:80", "10.0.0.7:8080", "kb_1.internal"])
 def test_a_host_that_a_client_can_send_may_be_allowed(hosts, tmp_path):
     """With or without a port, names and addresses."""
@@ -86,42 +51,6 @@ def test_an_origin_that_no_browser_sends_is_refused_at_the_start(origin, tmp_pat
     """It could never match."""
     with pytest.raises(SettingsError, match="CHATCTX_ALLOWED_ORIGINS: give scheme://host"):
         read_settings({"CHATCTX_ALLOWED_ORIGINS": origin}, base=tmp_path)
-
-
-ORIGINS = [
-    ("http://127.0.0.1:{port}", 200),
-    ("http://localhost:{port}", 200),
-    ("http://[::1]:{port}", 200),
-    ("https://kb.example.com", 200),
-    ("https://app.example.org", 200),
-    ("https://localhost:{port}", 403),
-    ("http://localhost:1", 403),
-    ("http://localhost", 403),
-    ("http://kb.example.com", 403),
-    ("https://kb.example.com.evil.net", 403),
-    ("https://evil.net", 403),
-    ("https://app.example.org:8443", 403),
-    ("https://app.example.org/", 403),
-    ("null", 403),
-    ("", 403),
-    ("*", 403),
-    ("file://", 403),
-]
-
-
-def test_only_known_browser_origins_may_call(start_edge):
-    edge = start_edge(public_url="https://kb.example.com", allowed_origins=("https://app.example.org",))
-    seen = {}
-    for origin, _ in ORIGINS:
-        response = ping_from(edge, origin=origin.format(port=edge.port))
-        seen[origin] = response.status_code
-        allowed = response.headers.get("access-control-allow-origin")
-        assert allowed == (origin.format(port=edge.port) if response.status_code == 200 else None)
-    assert seen == dict(ORIGINS)
-
-
-def test_a_program_without_an_origin_is_served(edge):
-    assert ping_from(edge).status_code == 200
 
 
 def test_a_refusal_says_what_to_do_and_not_what_was_sent(edge):
@@ -239,35 +168,6 @@ def test_a_body_without_a_declared_length_is_counted_as_it_comes(edge):
         edge.endpoint, content=chunks(), headers={"content-type": "application/json", "accept": "text/event-stream"}
     )
     assert response.status_code == 413
-
-
-def test_headers_are_bounded(edge):
-    assert status_of(raw(edge.port, http_post(edge.port, b"{}", "X-Long: " + "a" * 17_000))) == 431
-    assert status_of(raw(edge.port, http_post(edge.port, b"{}", *(f"X-{n}: a" for n in range(70))))) == 431
-
-
-@pytest.mark.parametrize(
-    ("header", "status"),
-    [
-        ("Host: 127.0.0.1", 400),
-        ("Content-Type: application/json", 400),
-        ("Content-Length: 1", 400),
-        ("Transfer-Encoding: chunked", 400),
-        ("Mcp-Method: ping\r\nMcp-Method: ping", 400),
-        ("Mcp-Protocol-Version: 2025-06-18\r\nMcp-Protocol-Version: 2025-06-18", 400),
-        ("Origin: http://localhost\r\nOrigin: http://localhost", 400),
-        ("Authorization: Bearer a\r\nAuthorization: Bearer b", 401),
-        (" folded: yes", 400),
-        ("bad name: x", 400),
-    ],
-)
-def test_two_readings_of_a_header_are_none(edge, header, status):
-    """Smuggling lives on requests that two servers read differently."""
-    assert status_of(raw(edge.port, http_post(edge.port, json.dumps(PING).encode(), header))) == status
-
-
-def test_bare_line_feeds_are_no_http(edge):
-    assert status_of(raw(edge.port, http_post(edge.port, b"{}").replace(b"\r\n", b"\n"))) == 400
 
 
 def test_white_space_around_a_value_does_not_belong_to_it(edge):

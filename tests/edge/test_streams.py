@@ -61,27 +61,6 @@ def test_streams_can_be_switched_off(start_edge):
         assert response.headers["allow"] == "POST"
 
 
-def test_one_address_has_so_many_and_no_more(fresh_edge):
-    assert PER_ADDRESS >= 8
-    with ExitStack() as held:
-        assert [opened(fresh_edge, held).status_code for _ in range(PER_ADDRESS)] == [200] * PER_ADDRESS
-        refused = opened(fresh_edge, held)
-        assert refused.status_code == 503
-        assert int(refused.headers["retry-after"]) >= 1
-    with ExitStack() as held:
-        assert eventually_opens(fresh_edge, held)
-
-
-def eventually_opens(edge, held) -> bool:
-    """Leaving is noticed by the server a moment after it happened."""
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        if opened(edge, held).status_code == 200:
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_there_are_so_many_and_no_more(start_edge):
     edge = start_edge(max_streams=3, trusted_proxies=("127.0.0.0/8",))
     with ExitStack() as held:

@@ -54,11 +54,6 @@ def test_a_client_may_ask_before_it_sends_the_body(edge):
         assert status_of(receive_all(connection)) == 200
 
 
-def test_a_length_and_chunks_at_once_are_refused(edge):
-    request = http_post(edge.port, b"0\r\n\r\n", "Transfer-Encoding: chunked")
-    assert status_of(raw(edge.port, request)) == 400
-
-
 def test_more_than_the_declared_length_is_no_second_request(edge):
     """It ends the connection; what was smuggled behind the body is not run."""
     behind = http_post(edge.port, json.dumps(message("tools/call", {"name": "search_knowledge"})).encode())

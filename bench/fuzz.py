@@ -1,0 +1,311 @@
+"""Whether any bytes break the server, or come back to whoever sent them.
+
+    .venv/bin/python -m bench.fuzz [--minutes 15] [--seed 1]
+
+A server on a real socket gets requests made of random bytes: plain noise, and HTTP, JSON and MCP that is nearly right.
+None may be answered with 5xx, leave an error in the log, or be told nine bytes of its own. Where atheris is installed
+(`pip install atheris`; it has wheels for Linux and some Pythons only, so it is not among the dependencies), it chooses
+the bytes by what code of the server they reach; otherwise they are random, from the seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http
+import importlib
+import importlib.util
+import json
+import logging
+import random
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+LONGEST_REPEAT = 8
+_LONGEST_DATA = 400
+# Requests whose end never comes are ended after this many seconds without an answer.
+_PATIENCE = 0.15
+_METHODS = ("POST", "POST", "POST", "POST", "GET", "OPTIONS", "HEAD", "DELETE", "BREW")
+_PATHS = ("/mcp", "/mcp", "/mcp", "/mcp/", "/", "/llms.txt", "/readyz", "/livez", "//mcp", "/%6dcp", "*")
+_VERSIONS = ("2025-11-25", "2025-03-26", "2026-07-28", "2099-01-01", "1", "")
+_CALLS = ("tools/call", "tools/call", "tools/list", "initialize", "ping", "server/discover", "resources/list")
+_TOOLS = ("search_knowledge", "get_guidance", "submit_feedback", "", None, 7)
+_FIELDS = (
+    "query", "technologies", "versions", "topic", "task_type", "max_results", "detail", "token_budget", "category",
+    "record", "source", "comment", "x",
+)  # fmt: skip
+_IDS: tuple[Any, ...] = (1, "a", None, True, 1.5, [], -1, 2**63)
+_HEADERS = (
+    "Host", "Origin", "Accept", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding",
+    "Authorization", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "X-Forwarded-For", "If-None-Match", "Expect",
+    "Connection", "Upgrade", "Cookie", "Range", "TE", "Trailer",
+)  # fmt: skip
+_HEADER_VALUES = (
+    "", "*", "*/*", "null", "gzip", "chunked", "identity", "1", "-1", "99999999999999999999", "Bearer", "Bearer x",
+    "localhost", "127.0.0.1", "::1", "100-continue", "close", "websocket", "text/event-stream", "q=0;q=0;;=,;,",
+    "=?base64?eA==?=", "bytes=0-", "tools/call", "2026-07-28", "2025-11-25",
+)  # fmt: skip
+
+
+class Broken(AssertionError):
+    """A request that must not have been answered as it was."""
+
+
+class _Bytes:
+    """Choices made by bytes; when they are used up, always the first."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._place = 0
+        self.secrets: list[bytes] = []
+
+    def number(self, below: int) -> int:
+        if self._place >= len(self._data):
+            return 0
+        self._place += 1
+        return self._data[self._place - 1] % below
+
+    def one_of(self, items: Sequence[Item]) -> Item:
+        return items[self.number(len(items))]
+
+    def noise(self, most: int = 40) -> bytes:
+        """Return some of the bytes themselves, which must not come back."""
+        size = self.number(most)
+        taken = self._data[self._place : self._place + size]
+        self._place += size
+        self.secrets.append(taken)
+        return taken
+
+    def word(self) -> str:
+        """Return text that no answer of ours holds."""
+        text = f"Zq{self.noise(12).hex()}wXq9kVz"
+        self.secrets.append(text.encode())
+        return text
+
+    def times(self, most: int) -> Iterator[int]:
+        return iter(range(self.number(most + 1)))
+
+
+def made_of(data: bytes, port: int) -> tuple[bytes, list[bytes]]:
+    """Return the request that some bytes stand for, and what of it must not come back."""
+    choices = _Bytes(data)
+    if choices.number(8) == 7:
+        rest = choices.noise(len(data) or 1)
+        return rest + b"\r\n\r\n", choices.secrets
+    return _request(choices, port), choices.secrets
+
+
+def _request(choices: _Bytes, port: int) -> bytes:
+    body = choices.one_of((_message, _message, _message, _message, _noise_body))(choices)
+    headers = {
+        "Host": f"127.0.0.1:{port}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+    }
+    if choices.number(4) == 3:
+        headers |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "search_knowledge"}
+    named = list(headers.items())
+    for _ in choices.times(2):
+        name = choices.one_of(_HEADERS)
+        value = choices.one_of((*_HEADER_VALUES, choices.word()))
+        if choices.number(2):
+            named = [(known, value if known == name else kept) for known, kept in named]
+        named.append((name, value))
+    path = choices.one_of((*_PATHS, "/" + choices.word(), "/mcp?" + choices.word()))
+    first = f"{choices.one_of(_METHODS)} {path} HTTP/1.{choices.one_of('1110')}"
+    lines = [first, *(f"{name}: {value}" for name, value in named), "", ""]
+    end = choices.one_of(("\r\n",) * 15 + ("\n",))
+    return end.join(lines).encode("latin-1", "replace") + body
+
+
+def _noise_body(choices: _Bytes) -> bytes:
+    return choices.noise(120)
+
+
+def _message(choices: _Bytes) -> bytes:
+    params: dict[str, Any] = {"name": choices.one_of((*_TOOLS, choices.word())), "arguments": _arguments(choices)}
+    if choices.number(3) == 2:
+        version = choices.one_of(_VERSIONS)
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": _value(choices, 2),
+        }
+    message = {"jsonrpc": choices.one_of(("2.0", "2.0", "2.0", "1.0", 2)), "id": choices.one_of(_IDS)}
+    message["method"] = choices.one_of((*_CALLS, choices.word(), 7))
+    message["params"] = choices.one_of((params, params, params, _value(choices, 3)))
+    for _ in choices.times(1):
+        # Not the id: that has to come back.
+        message[choices.one_of((choices.word(), "method", "params", "result", "error"))] = _value(choices, 2)
+    text = json.dumps(message).encode()
+    return text if choices.number(12) < 11 else text.replace(b'"id"', b'"method"', 1)
+
+
+def _arguments(choices: _Bytes) -> Any:
+    arguments = {
+        # An unknown argument is named only where its name is a word, so here it is none.
+        choices.one_of((*_FIELDS, choices.word() + " ")): choices.one_of((choices.word(), _value(choices, 3)))
+        for _ in choices.times(4)
+    }
+    # get_guidance repeats the names that it does not know, as it promises; so they are none of a caller's words here.
+    arguments["ids"] = choices.one_of((["a-record"], [], ["x"] * 11, 7, "a"))
+    return choices.one_of((arguments, arguments, {"query": choices.word()}, None, []))
+
+
+def _value(choices: _Bytes, depth: int) -> Any:
+    plain = (None, True, 0, -1, 10**18, 10**30, 1.5, "", "\0", "\ud800", "[", choices.word())
+    kind = choices.number(14 if depth else 12)
+    if kind < 12:
+        return plain[kind]
+    if kind == 12:
+        return [_value(choices, depth - 1) for _ in choices.times(3)]
+    return {choices.word(): _value(choices, depth - 1) for _ in choices.times(3)}
+
+
+def send(port: int, request: bytes) -> bytes:
+    """Send bytes on a connection of their own and return what comes back; whoever gets no answer stops sending."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE) as connection:
+        try:
+            connection.sendall(request)
+            while chunk := _wait(connection):
+                received += chunk
+        except OSError:
+            pass
+    return received
+
+
+def _wait(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(65_536)
+    except TimeoutError:
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(5)
+        return connection.recv(65_536)
+
+
+def own_words(port: int) -> bytes:
+    """Return what the server says by itself: noise may hold some of it by chance."""
+    list_tools = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_guidance"}}).encode()
+    plain = [(b"POST", body) for body in (list_tools, call, b"", b"[]", b"{}")] + [(b"GET", b""), (b"OPTIONS", b"")]
+    head = b"%b /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nAccept: %b\r\n%b\r\n\r\n%b"
+    answers = [
+        send(port, head % (method, port, accept, b"Content-Length: %d\r\nConnection: close" % len(body), body))
+        for method, body in plain
+        for accept in (b"text/event-stream", b"text/html")
+    ]
+    status_lines = [b"HTTP/1.1 %d %b\r\n" % (one.value, one.phrase.encode()) for one in http.HTTPStatus]
+    return b"\n".join([*answers, *status_lines])
+
+
+def repeats(answer: bytes, secrets: Sequence[bytes], own: bytes) -> bool:
+    """Tell whether an answer holds more than eight bytes in a row of what it must not.
+
+    Args:
+        own: from `own_words`.
+    """
+    size = LONGEST_REPEAT + 1
+    windows = {secret[first : first + size] for secret in secrets for first in range(len(secret) - LONGEST_REPEAT)}
+    return any(window in answer and window not in own for window in windows)
+
+
+class _Fuzzing:
+    """Sends what bytes stand for, and looks at what comes back."""
+
+    def __init__(self, port: int, mistakes: Sequence[str]) -> None:
+        self._port = port
+        self._mistakes = mistakes
+        self._own = own_words(port)
+        self.statuses: Counter[int] = Counter()
+
+    def try_bytes(self, data: bytes) -> None:
+        """Raise Broken if the request that the bytes stand for broke anything."""
+        request, secrets = made_of(data, self._port)
+        answer = send(self._port, request)
+        status = int(answer[9:12]) if answer.startswith(b"HTTP/1.1 ") else 0
+        self.statuses[status] += 1
+        if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or self._mistakes or repeats(answer, secrets, self._own):
+            raise Broken(f"data {data!r}\nrequest {request!r}\nanswer {answer!r}\nlog {self._mistakes[:3]}")
+        if self.statuses.total() % 10_000 == 0:
+            print(self.render(), flush=True)
+
+    def render(self) -> str:
+        """Return what came of it."""
+        counts = ", ".join(f"{number:,} x {status or 'nothing'}" for status, number in sorted(self.statuses.items()))
+        return f"{self.statuses.total():,} requests, none broke anything or came back: {counts}"
+
+
+class _Mistakes(logging.Handler):
+    """Keeps what the server calls an error."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+@contextmanager
+def _serving() -> Iterator[_Fuzzing]:
+    """Run a server in a thread. What it is made of is imported here, so that atheris can watch it."""
+    names = ("bench.edge.servers", "bench.edge.memory", "app.access", "app.settings", "app.runtime", "app.operations")
+    servers, memory, access, settings, runtime, operations = map(importlib.import_module, names)
+    edge, running = importlib.import_module("app.transports.http"), importlib.import_module("app.transports.server")
+    mistakes = _Mistakes()
+    logging.getLogger().addHandler(mistakes)
+    with tempfile.TemporaryDirectory() as home:
+        chosen = settings.Settings(home=Path(home), port=0, guest_daily_quota=10**9, feedback_guest_quota=10**9)
+        allowances = access.Access(
+            memory.MemoryStore(), access.PepperRing({"p1": bytes(32)}), chosen, runtime.SystemClock()
+        )
+        services = edge.EdgeServices(
+            chosen, allowances, operations.OPERATIONS, servers.do_nothing, "", {"/": ("text/html", b"")}, dict
+        )
+        listener, started = running.bind(chosen), threading.Event()
+        server = running.EdgeServer(edge.create_app(services), lambda _host, _port: started.set())
+        threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
+        started.wait()
+        yield _Fuzzing(listener.getsockname()[1], mistakes.lines)
+        server.stop()
+
+
+def _at_random(try_bytes: Callable[[bytes], None], seconds: float, seed: int) -> None:
+    chance, until = random.Random(seed), time.monotonic() + seconds  # noqa: S311 - it decides what to send, not whom to trust
+    while time.monotonic() < until:
+        try_bytes(chance.randbytes(chance.randrange(_LONGEST_DATA)))
+
+
+def main() -> None:
+    """Fuzz for some minutes; end with a traceback at the first request that breaks anything."""
+    parser = argparse.ArgumentParser(description="Whether any bytes break the server, or come back.")
+    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--seed", type=int, default=1, help="of the random bytes; atheris has its own")
+    chosen = parser.parse_args()
+    if importlib.util.find_spec("atheris") is None:
+        with _serving() as fuzzing:
+            _at_random(fuzzing.try_bytes, chosen.minutes * 60, chosen.seed)
+            print(fuzzing.render())
+        return
+    atheris = importlib.import_module("atheris")
+    with atheris.instrument_imports(include=["app"]):
+        entered = _serving()
+        fuzzing = entered.__enter__()
+    limits = [f"-max_total_time={chosen.minutes * 60:.0f}", f"-max_len={_LONGEST_DATA}"]
+    atheris.Setup([sys.argv[0], *limits], fuzzing.try_bytes)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
