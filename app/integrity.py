@@ -15,7 +15,7 @@ from uuid import UUID
 
 import rfc8785
 
-from app.ledger import Decision, Entry, Ledger
+from app.ledger import DEMO_SIGNER, Decision, Entry, Ledger
 from app.record import canonical_hash, record_id
 from app.signatures import Signers
 
@@ -28,6 +28,7 @@ class Flaw(StrEnum):
     CONTENT = "content_changed"
     COLUMNS = "columns_changed"
     NOT_APPROVED = "not_approved"
+    DEMO = "demonstration"
     UNSIGNED = "unsigned"
     SIGNATURE = "bad_signature"
 
@@ -39,13 +40,17 @@ class Policy:
     Attributes:
         signers: who may sign; None takes signatures for nothing.
         required: a decision without a valid signature does not count. Needs signers.
+        demo: approvals of a demonstration set count.
     """
 
     signers: Signers | None = None
     required: bool = False
+    demo: bool = True
 
     def flaw(self, entry: Entry, at: datetime) -> Flaw | None:
         """Return why a decision does not count, None when it does. A signature that is there must hold."""
+        if entry.by == DEMO_SIGNER and not self.demo:
+            return Flaw.DEMO
         if entry.sig is None:
             return Flaw.UNSIGNED if self.required else None
         if self.signers is None:

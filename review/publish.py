@@ -110,7 +110,8 @@ def publish(
         EmbeddingFailure: the model gave no vectors; nothing was changed.
         Unavailable: the database does not answer, or another publish is running; nothing was changed.
     """
-    policy = policy_of(settings)
+    # What a demonstration set is told in production is one refusal, not a reason for each record.
+    policy = replace(policy_of(settings), demo=True)
     chosen = select(shelf, policy)
     _refuse_demo(chosen, settings)
     _refuse_other_ledger(shelf, engine, new_ledger=new_ledger)

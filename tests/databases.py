@@ -47,13 +47,18 @@ class Database:
 
 
 def approved(
-    record: Record, version: int = 1, *, embedder: Embedder | None = None, fixtures: Mapping[str, bytes] | None = None
+    record: Record,
+    version: int = 1,
+    *,
+    embedder: Embedder | None = None,
+    fixtures: Mapping[str, bytes] | None = None,
+    by: str = "owner",
 ) -> PublishInput:
     """Return a record as an approving ledger states it, with vectors if there is an embedder."""
     files = dict(fixtures or {})
     digest = content_hash(record, files)
     vectors = None if embedder is None else vectors_of(record, embedder)
-    return PublishInput(record, digest, version, APPROVED_AT, "owner", "for a test", files, vectors)
+    return PublishInput(record, digest, version, APPROVED_AT, by, "for a test", files, vectors)
 
 
 def vectors_of(record: Record, embedder: Embedder) -> dict[str, Vector]:
@@ -69,15 +74,17 @@ def publish(
     embedder: Embedder | None = None,
     version: int = 1,
     index_from_rows: int = INDEX_FROM_ROWS,
+    by: str = "owner",
+    demo: bool = True,
 ) -> PublishPlan:
-    """Publish records as if the owner had approved exactly these, each `version` times."""
-    inputs = [approved(record, version, embedder=embedder) for record in records]
+    """Publish records as if somebody had approved exactly these, each `version` times."""
+    inputs = [approved(record, version, embedder=embedder, by=by) for record in records]
     return replace_published(
         owner,
         inputs,
         model=embedder.model if embedder else None,
         ledger=ledger_for(owner, inputs),
-        demo=True,
+        demo=demo,
         index_from_rows=index_from_rows,
     )
 

@@ -81,8 +81,13 @@ class EdgeApp:
         self._streams = Streams(settings.max_streams, self._stop)
         self._calls = Slots("call", settings.max_concurrent_calls, longest_work=settings.call_timeout_ms / 1000)
         self._checks = Slots("check", CHECK_THREADS, longest_work=CHECK_SECONDS, longest_wait=CHECK_SECONDS)
-        server = McpServer(services.tools, services.instructions)
-        self._mcp = McpEndpoint(server, services.tools, services.call, services.access, self._calls, self._checks)
+        self._server = McpServer(services.tools, services.instructions)
+        self._mcp = McpEndpoint(self._server, services.tools, services.call, services.access, self._calls, self._checks)
+
+    def renew(self, instructions: str, public_files: Mapping[str, tuple[str, bytes]]) -> None:
+        """Tell from now on what these say. May be called from any thread."""
+        self._server.instruct(instructions)
+        self._files = files.prepare_files(public_files)
 
     def drain(self) -> None:
         """Say that the server stops: not ready any more, streams end; calls at work finish."""

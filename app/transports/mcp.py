@@ -115,6 +115,10 @@ class McpServer:
         # The SDK's tracing would put exceptions' texts into spans.
         self._server.middleware.clear()
 
+    def instruct(self, instructions: str) -> None:
+        """Tell agents this when they connect from now on."""
+        self._server.instructions = instructions
+
     async def answer(self, message: Message, dialect: Dialect, run_tool: RunTool) -> dict[str, Any]:
         """Return the result of a request.
 

@@ -37,6 +37,7 @@ from tests.acceptance.integrity_signed import (
     signed,
     tamper,
 )
+from tests.core.records import make_record
 from tests.databases import Database, DatabaseServer
 
 __all__ = ["copy", "signed"]
@@ -337,3 +338,27 @@ def test_t36_a_server_that_can_prove_nothing_is_not_ready(signed: SignedSet, cop
         ready = httpx.get(f"{program.base}/readyz")
         assert (ready.status_code, ready.json()["checks"]["records"]) == (503, False)
         assert answer_of(program.call("get_guidance", {"ids": list(SLUGS)}))["missing"] == list(SLUGS)
+
+
+def test_t36_what_is_told_of_the_records_follows_what_is_served(database: Database, serve: Start) -> None:
+    """A running server tells agents when another kind of set comes to be served, in every file that says it."""
+    database.publish(make_record("first-record"), demo=False)
+    with serve(database, CHATCTX_VERIFY_SECONDS="1") as program:
+        assert "was approved by its owner" in httpx.get(f"{program.base}/llms-full.txt").text
+        database.publish(make_record("first-record"), make_record("second-record"), by="demo")
+        deadline = time.monotonic() + 20
+        while "not approved by a human owner" not in httpx.get(f"{program.base}/llms-full.txt").text:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        assert "not approved by a human owner" in program.rpc("initialize", hello).text
+
+
+def test_t36_a_demonstration_slipped_into_production_is_withheld(database: Database, serve: Start) -> None:
+    """In production, a record approved as a demonstration is withheld, whatever the publication says of itself."""
+    database.publish(make_record("an-owners-record"), demo=False)
+    with serve(database, CHATCTX_ENV="production") as program:
+        database.publish(make_record("an-owners-record"), make_record("a-demo-record"), by="demo", demo=False)
+        answer = answer_of(program.call("get_guidance", {"ids": ["an-owners-record", "a-demo-record"]}))
+        assert answer["missing"] == ["a-demo-record"]
+        assert "record a-demo-record is withheld: demonstration" in program.output

@@ -145,6 +145,14 @@ def test_a_signature_must_hold_where_it_is_there_and_be_there_where_it_is_requir
     assert flaw(prove(ledger(approve(OLD), sig=sig), policy)) is expected
 
 
+def test_a_demonstration_counts_where_it_may() -> None:
+    """Whoever signed it: the name it is signed in says what it is."""
+    approval = draft(Ledger(), slug=SLUG, sha256=OLD, decision=Decision.APPROVE, by="demo", note=None, at=NOON)
+    shown = Ledger().followed_by([replace(approval, sig="good").sealed()])
+    assert flaw(prove(shown, Policy(Recorder(), required=True))) is None
+    assert flaw(prove(shown, Policy(Recorder(), required=True, demo=False))) is Flaw.DEMO
+
+
 def test_a_decision_is_no_earlier_than_the_latest_before_it() -> None:
     """A date set back does not revive a key that has expired meanwhile."""
     signers = Recorder()
