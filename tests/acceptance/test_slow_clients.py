@@ -12,8 +12,6 @@ import pytest
 from sqlalchemy import text
 
 from app.settings import Settings
-from app.transports.deadlines import DeadlineProtocol
-from app.transports.streams import PER_ADDRESS
 from tests.acceptance.conftest import Program, Start
 from tests.acceptance.edge_load import PLENTY, SEARCH, answers_to, paced_calls, port_of
 from tests.acceptance.quota_wire import HERE, Sending, read_answer, request
@@ -93,8 +91,8 @@ def test_t21_slow_clients_are_hung_up_on_and_hold_up_nobody(program: Program, re
 
     ended, quiet, besieged = asyncio.run(besiege())
     silent_ones, others = ended[0::4], [took for kind in (1, 2, 3) for took in ended[kind::4]]
-    assert max(silent_ones) < DeadlineProtocol.FIRST_BYTE_SECONDS + SLACK
-    assert max(others) < DeadlineProtocol.REQUEST_SECONDS + SLACK
+    assert max(silent_ones) < 5 + SLACK
+    assert max(others) < 10 + SLACK
     assert set(quiet.statuses) == set(besieged.statuses) == {200}
     record_property(
         "figure",
@@ -159,10 +157,10 @@ async def reopened(port: int) -> bool:
     """Tell whether the first address gets all its streams once they were closed; that is noticed a moment later."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        streams = await open_streams(port, ["127.0.1.1"] * PER_ADDRESS)
+        streams = await open_streams(port, ["127.0.1.1"] * 8)
         for _, _, writer in streams:
             writer.close()
-        if [status for status, _, _ in streams] == [200] * PER_ADDRESS:
+        if [status for status, _, _ in streams] == [200] * 8:
             return True
         await asyncio.sleep(0.2)
     return False
