@@ -12,7 +12,8 @@ Fact = TypeVar("Fact")
 class Refusals(Generic[Fact]):
     """Remembers for a while why each subject is refused.
 
-    Bounded: the oldest entry gives way. Safe to use from many threads.
+    Bounded: the oldest entry gives way, and what is over is forgotten as others are asked for. Safe to use from many
+    threads.
     """
 
     def __init__(self, capacity: int = 10_000) -> None:
@@ -31,6 +32,7 @@ class Refusals(Generic[Fact]):
     def get(self, subject: bytes, now: float) -> Fact | None:
         """Return what is remembered of a subject, None when its time is over."""
         with self._lock:
+            self._forget_oldest(now)
             entry = self._entries.get(subject)
             if entry is None:
                 return None
@@ -38,3 +40,14 @@ class Refusals(Generic[Fact]):
                 del self._entries[subject]
                 return None
             return entry[1]
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _forget_oldest(self, now: float) -> None:
+        # Two, so that there are fewer even if each question adds one.
+        for _ in range(2):
+            oldest = next(iter(self._entries), None)
+            if oldest is None or self._entries[oldest][0] > now:
+                return
+            del self._entries[oldest]
