@@ -10,10 +10,10 @@ from app.cluster import Cluster
 from app.cluster.address import APP
 from app.errors import SettingsError
 from app.integrity import Policy
-from app.settings import Settings
+from app.settings import Environment, Settings
 from app.signatures import read_signers
 from app.store.engine import Engine, owner_engine, server_engine
-from app.store.migrating import serves_at_head, upgrade
+from app.store.migrating import serves, upgrade
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,19 @@ class Database:
     embedded: bool
 
     def migrate(self) -> None:
-        """Bring the schema to the newest revision, if it is not there. Raises SettingsError, Unavailable."""
-        if not serves_at_head(self.server):
+        """Bring the schema to the newest revision, unless it suits. Raises SettingsError, Unavailable."""
+        if not serves(self.server):
             upgrade(self.owner, server_login=self.server_login)
 
 
 def policy_of(settings: Settings) -> Policy:
     """Return what a decision must carry to count. Raises SettingsError when the allowed signers cannot be read."""
+    demo = settings.env is not Environment.PRODUCTION or settings.allow_demo_records
     if settings.allowed_signers is None:
         if settings.require_signatures:
             raise SettingsError("CHATCTX_REQUIRE_SIGNATURES needs CHATCTX_ALLOWED_SIGNERS, which says whose.")
-        return Policy()
-    return Policy(read_signers(settings.allowed_signers), settings.require_signatures)
+        return Policy(demo=demo)
+    return Policy(read_signers(settings.allowed_signers), settings.require_signatures, demo)
 
 
 @contextmanager

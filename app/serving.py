@@ -16,12 +16,12 @@ from app.database import Database
 from app.errors import SettingsError, Unavailable
 from app.operations import OPERATIONS, Services, call
 from app.ports import Publication
-from app.publicfiles import render_all
+from app.publicfiles import Site, render_all
 from app.settings import Environment, Settings
 from app.store.guard import Guard
-from app.store.migrating import is_at_head
+from app.store.migrating import suits
 from app.store.served import publication
-from app.transports.http import EdgeServices, create_app
+from app.transports.http import EdgeApp, EdgeServices, create_app
 from app.transports.server import bind
 from app.transports.server import serve as serve_app
 from app.welcome import announce, instructions, site_of
@@ -64,29 +64,56 @@ def serve(settings: Settings, opened: Served, listener: socket.socket) -> int:
         SettingsError: the published records are a demonstration set, and this is production.
         Unavailable: the database does not answer.
     """
-    engine = opened.database.server
-    demo = opened.guard.examine(engine).demo
-    served = publication(engine)
-    # The row that says so can be written by whoever can write to the database; the approvals cannot.
-    served = replace(served, demo=served.demo or demo)
-    refuse_demo_in_production(settings, served)
+    told = Told(settings, opened)
+    refuse_demo_in_production(settings, told.served)
     opened.access.forget_days()
-    site = site_of(settings, served)
     app = create_app(
         EdgeServices(
             settings=settings,
             access=opened.access,
             tools=OPERATIONS,
             call=partial(call, opened.services),
-            instructions=instructions(site),
-            public_files={path: (file.media_type, file.content) for path, file in render_all(site).items()},
+            instructions=instructions(told.site),
+            public_files=told.files(),
             ready=partial(_ready, opened),
         )
     )
-    verifying = _repeated("verify-records", settings.verify_seconds, partial(opened.guard.examine, engine))
+    verifying = _repeated("verify-records", settings.verify_seconds, partial(told.look_again, app))
     forgetting = _repeated("forget-days", FORGET_SECONDS, opened.access.forget_days)
     with verifying, forgetting:
-        return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, site))
+        return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, told.site))
+
+
+class Told:
+    """What callers are told of what is served: how much it is, and whether it is a demonstration."""
+
+    def __init__(self, settings: Settings, opened: Served) -> None:
+        self._settings = settings
+        self._opened = opened
+        self.served = self._look()
+
+    @property
+    def site(self) -> Site:
+        """The facts that the public files state."""
+        return site_of(self._settings, self.served)
+
+    def files(self) -> Mapping[str, tuple[str, bytes]]:
+        """Return media type and content of each public file by its path."""
+        return {path: (file.media_type, file.content) for path, file in render_all(self.site).items()}
+
+    def look_again(self, app: EdgeApp) -> None:
+        """Verify every record; where another set is served than was told, tell that. Raises Unavailable."""
+        served = self._look()
+        if served != self.served:
+            self.served = served
+            app.renew(instructions(self.site), self.files())
+
+    def _look(self) -> Publication:
+        engine = self._opened.database.server
+        demo = self._opened.guard.examine(engine).demo
+        served = publication(engine)
+        # The row that says so can be written by whoever can write to the database; the approvals cannot.
+        return replace(served, demo=served.demo or demo)
 
 
 def refuse_demo_in_production(settings: Settings, served: Publication) -> None:
@@ -122,7 +149,7 @@ def _repeat(name: str, seconds: float, work: Callable[[], object], stop: threadi
 def _ready(opened: Served) -> Mapping[str, bool]:
     """Say whether traffic should come here. A missing model is no reason against it: words are still searched."""
     try:
-        schema = is_at_head(opened.database.server)
+        schema = suits(opened.database.server)
     except Unavailable:
         return {"database": False, "schema": False, "records": False}
     return {"database": True, "schema": schema, "records": opened.guard.serves_any()}
