@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -52,11 +53,12 @@ def bind(settings: Settings) -> socket.socket:
 
 
 def serve(app: EdgeApp, listener: socket.socket, on_started: Started | None = None) -> int:
-    """Serve until SIGTERM or SIGINT and return the exit code.
+    """Serve until SIGTERM or SIGINT and return the exit code. From now on the process leaves no core file.
 
     Args:
         on_started: called with the address and port once requests are answered; with port 0, the port that was taken.
     """
+    _keep_memory_to_itself()
     EdgeServer(app, on_started).run(sockets=[listener])
     return 0
 
@@ -113,6 +115,12 @@ class EdgeServer(uvicorn.Server):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._app.drain)
         self.should_exit = True
+
+
+def _keep_memory_to_itself() -> None:
+    """Leave no core file in a crash: the keys that callers have sent and the pepper would be in it."""
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, most))
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> AppError:

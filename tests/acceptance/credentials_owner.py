@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,14 @@ class Owner:
     Attributes:
         home: where the servers find the pepper.
         out: where new keys are written to; apart from the home, so that what servers write can be searched for keys.
+        said: what the commands have printed.
     """
 
     app_url: str
     owner_url: str
     home: Path
     out: Path
+    said: list[str] = field(default_factory=list)
 
     def run(self, *words: str) -> Result:
         environ = {
@@ -40,7 +42,9 @@ class Owner:
             "CHATCTX_HOME": str(self.home),
             "CHATCTX_EMBEDDER": "none",
         }
-        return CliRunner().invoke(create_cli(LocalRuntime(environ, self.out)), list(words))
+        result = CliRunner().invoke(create_cli(LocalRuntime(environ, self.out)), list(words))
+        self.said.append(result.output)
+        return result
 
     def done(self, *words: str) -> str:
         result = self.run(*words)
