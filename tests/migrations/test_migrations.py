@@ -21,7 +21,6 @@ from app.ports import RetrievalEvent
 from app.store.access import KeyRing, PostgresAccessStore
 from app.store.engine import owner_engine
 from app.store.migrating import configuration, current_revision, downgrade, head_revision, is_at_head, upgrade
-from app.store.publishing import published_hashes
 from app.store.signals import PostgresSignals
 from app.store.tables import SCHEMA, metadata
 from tests.core.records import make_record
@@ -71,22 +70,6 @@ def seed(database: Database) -> None:
     store.take(b"s" * 32, 5)
     store.daily_salt()
     PostgresSignals(database.server).record_retrieval(RetrievalEvent(b"12345678", (), (), Mode.HYBRID, 1, None))
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_revision_goes_down_and_up_again_on_seeded_data(database: Database, revision: str) -> None:
-    """Afterwards the schema is the same to the last right, and publishing works on it."""
-    seed(database)
-    before = shape(database.owner)
-    database.publish(make_record(), make_record("another"))
-    unindexed = shape(database.owner)
-    assert before != unindexed
-    downgrade(database.owner, f"{revision}-1" if revision != REVISIONS[0] else "base")
-    upgrade(database.owner, server_login=APP)
-    assert shape(database.owner) == unindexed
-    assert is_at_head(database.owner)
-    database.publish(make_record())
-    assert set(published_hashes(database.server)) == {"use-stable-keys"}
 
 
 def test_base_leaves_nothing_of_ours_behind(database: Database) -> None:
