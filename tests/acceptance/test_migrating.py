@@ -75,7 +75,7 @@ def columns(database: Database) -> set[str]:
 def test_t43_a_schema_change_behind_a_forgotten_transaction_stops_no_reader(
     database: Database, serve: Start, tmp_path: Path, record_property: Note
 ) -> None:
-    """A table is changed under load while a transaction lies on it: all readers are served, and the change goes in after.
+    """A table is changed under load while a transaction lies on it: all readers are served, the change goes in after.
 
     The transaction lies there for six seconds instead of sixty: each try takes the lock for at most 150 ms and there is
     one a second, so that the seventh tells what the sixtieth would.
