@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -29,14 +29,14 @@ def place() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(not _HADOLINT.exists(), reason="hadolint has no wheel for this machine")
-def test_the_dockerfile_has_no_known_mistake() -> None:
-    """hadolint knows them."""
+def test_t49_the_dockerfile_has_no_known_mistake() -> None:
+    """A linter of container files finds nothing in ours."""
     done = subprocess.run([_HADOLINT, ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_image_runs_as_a_numbered_user_and_receives_signals() -> None:
-    """A number, so that a cluster can tell it is not root; no shell between the engine and the server."""
+def test_t49_the_image_runs_as_a_numbered_user_and_receives_signals() -> None:
+    """The image runs as a numbered user that is not root, with no shell between it and signals."""
     final = stages()[-1]
     uid, gid = last(final, "USER").text.split(":")
     assert int(uid) >= 10000
@@ -46,24 +46,27 @@ def test_the_image_runs_as_a_numbered_user_and_receives_signals() -> None:
     assert last(final, "CMD").text.startswith("[")
 
 
-def test_the_final_stage_has_no_installer_and_no_secret() -> None:
-    """What runs cannot fetch more, and settings that are secret come from outside."""
+def test_t49_the_final_stage_has_no_installer_and_no_secret() -> None:
+    """The final image has no installer, no compiler and no secret."""
     final = stages()[-1]
     assert "pip uninstall" in last(final, "RUN").text
     assert not any(word in step.text for step in final for word in ("apt-get", "gcc", "PASSWORD", "SECRET", "API_KEY"))
     assert {step.word for step in final} & {"ARG", "ADD"} == set()
 
 
-def test_every_stage_names_the_version_of_its_base() -> None:
-    """No stage takes whatever is newest."""
+def test_t49_every_stage_names_the_version_of_its_base() -> None:
+    """Every stage names the version of its base image.
+
+    By tag: a digest is what a registry would have to be asked for.
+    """
     for stage in stages():
         base = stage[0].text.split()[0]
         assert base.startswith("python:3.")
         assert base.endswith("-slim-bookworm")
 
 
-def test_only_what_the_server_needs_enters_the_image() -> None:
-    """The list of what may enter is closed; keys and compiled leftovers stay out of it."""
+def test_t49_only_what_the_server_needs_enters_the_image() -> None:
+    """Only listed files enter the image; keys and compiled leftovers stay out of it."""
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     rules = [line for line in lines if line and not line.startswith("#")]
     assert rules[0] == "*"
@@ -75,8 +78,14 @@ def test_only_what_the_server_needs_enters_the_image() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_the_steps_build_a_server_that_runs_on_a_read_only_system(place: Path) -> None:
-    """The build's RUN steps in a clean environment, then the entry point with nothing writable but /data."""
+def test_t49_the_steps_build_a_server_that_runs_on_a_read_only_system(
+    place: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """What the image's steps build serves as an ordinary user, without capabilities, where only /data can be written.
+
+    No container engine is here: the build's steps run in a clean environment, then the entry point in a mount namespace
+    with a read-only root, as far as this machine allows either.
+    """
     build, final = stages()
     places = {"/opt/chatctx": str(place / "venv"), "/app": str(place / "app")}
     _copy_context(place / "app")
@@ -85,11 +94,12 @@ def test_the_steps_build_a_server_that_runs_on_a_read_only_system(place: Path) -
             _run_step(_placed(step.text, places), place / "app")
     data = place / "data"
     data.mkdir()
+    walls = _confined(data, last(final, "USER").text)
     variables = environment(final) | {"CHATCTX_HOME": str(data), "CHATCTX_PORT": "0", "PATH": os.environ["PATH"]}
     entry = [_placed(word, places) for word in last(final, "ENTRYPOINT").words() + last(final, "CMD").words()]
     assert _installed(place / "venv").isdisjoint({"pip", "torch", "nvidia"})
     with subprocess.Popen(
-        [*_read_only(data), *entry], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        [*walls, *entry], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         cwd=place / "app", env=variables,
     ) as server:  # fmt: skip
         try:
@@ -102,6 +112,7 @@ def test_the_steps_build_a_server_that_runs_on_a_read_only_system(place: Path) -
             server.terminate()
             server.communicate(timeout=60)
     assert server.returncode == 0
+    record_property("figure", "read-only root, no capability" if walls else "neither is permitted on this machine")
 
 
 def _copy_context(destination: Path) -> None:
@@ -141,14 +152,24 @@ def _installed(venv: Path) -> set[str]:
     return {path.name.split("-")[0].lower() for path in venv.glob("lib/python*/site-packages/*")}
 
 
-def _read_only(data: Path) -> list[str]:
-    """Return the words that run a program on a read-only system, as far as this machine allows; else none."""
-    script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro / && exec "$@"'
-    words = ["unshare", "--mount", "/bin/sh", "-c", script, str(data)]
-    possible = os.geteuid() == 0 and shutil.which("unshare")
-    if possible and subprocess.run([*words, "true"], check=False, capture_output=True).returncode == 0:
-        return words
-    return []
+def _confined(data: Path, user: str) -> list[str]:
+    """Return the words that run a program as the image does, as far as this machine allows; else none.
+
+    Read-only root, the image's user, no capability, no way to one.
+    """
+    uid, gid = user.split(":")
+    # The image has made its user; here it exists for what runs in the namespace only.
+    accounts = data.parent / "passwd"
+    accounts.write_text(f"{Path('/etc/passwd').read_text()}chatctx:x:{uid}:{gid}::/data:/bin/false\n")
+    mounts = f'mount --bind "$0" "$0" && mount --bind {accounts} /etc/passwd && mount -o remount,bind,ro /'
+    script = f'{mounts} && exec "$@"'
+    drop = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--bounding-set=-all", "--no-new-privs"]
+    words = ["unshare", "--mount", "/bin/sh", "-c", script, str(data), *drop]
+    possible = os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv")
+    if not possible or subprocess.run([*words, "true"], check=False, capture_output=True).returncode != 0:
+        return []
+    os.chown(data, int(uid), int(gid))
+    return words
 
 
 def _port_of(server: subprocess.Popen[str]) -> str:
