@@ -50,7 +50,8 @@ def tell(line: str) -> None:
 
 def answer_slowly(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     query = arguments.get("query", "")
-    if query.startswith("wait "):
+    # What is no text is for the tool to refuse.
+    if isinstance(query, str) and query.startswith("wait "):
         tell("working")
         time.sleep(float(query.removeprefix("wait ")))
     return answer_offline(name, arguments)
