@@ -192,11 +192,8 @@ def _request(port: int, number: int) -> bytes:
     return kinds[number % len(kinds)]
 
 
-_HELLO = {
-    "protocolVersion": LATEST_HANDSHAKE_VERSION,
-    "capabilities": {},
-    "clientInfo": {"name": "soak", "version": "1"},
-}
+_CLIENT = {"name": "soak", "version": "1"}
+_HELLO = {"protocolVersion": LATEST_HANDSHAKE_VERSION, "capabilities": {}, "clientInfo": _CLIENT}
 
 
 def _words(number: int) -> str:

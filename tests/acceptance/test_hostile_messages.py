@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from app.contract import BODY_MAX_BYTES
 from app.operations import OPERATIONS
 from app.toolschema import input_schema
-from bench.fuzz import made_of, own_words, repeats, send
+from bench.fuzzrequests import made_of, own_words, repeats, send
 from tests.acceptance.edge_schema import ValuesBeside
 from tests.edge.processes import EdgeProcess, edge_process
 from tests.edge.running import RunningEdge, run_edges
