@@ -202,7 +202,7 @@ def test_t20_no_part_of_a_key_is_left_anywhere(place: Place, record_property: No
     record_property("figure", f"{len(keys)} keys, {calls} calls, {searched:.0f} MB searched, 0 hits")
 
 
-def test_t20_what_looks_for_keys_finds_any_part_of_one(tmp_path: Path) -> None:
+def test_what_looks_for_keys_finds_any_part_of_one(tmp_path: Path) -> None:
     """A search that finds nothing would find half a secret, in hex or in base64, in the midst of a binary file."""
     keys = [mint_key().text for _ in range(100)]
     assert files_with_a_trace(keys, [tmp_path], tmp_path.parent) == []

@@ -69,7 +69,7 @@ def refusal(engine: Engine, statement: str) -> str:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_t37_server_holds_exactly_the_rights_it_needs(database: Database, table: str) -> None:
-    """The server's login holds, on each of the 17 tables, exactly the rights it needs, and none to change guidance."""
+    """The server's login holds, on each of our 15 tables, exactly the rights it needs, and none to change guidance."""
     rights = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
     with database.server.connect() as connection:
         held = {
@@ -100,7 +100,7 @@ def test_t37_server_cannot_change_records(
 
 @pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED.keys())
 def test_t37_server_is_refused_what_is_not_its_own(database: Database, statement: str) -> None:
-    """Each of these is what an intruder would try next."""
+    """What an intruder with the server's login would try next is refused: other columns, roles, files, programs."""
     assert refusal(database.server, statement) == DENIED
 
 
@@ -116,7 +116,7 @@ def test_t37_owner_that_serves_drops_to_the_same_rights(database: Database) -> N
 
 
 def test_t37_server_sees_approved_records_only(database: Database) -> None:
-    """A deprecated record is in the table and not in the view."""
+    """A record that was taken out of service does not exist for the server's login."""
     database.publish(make_record("stays-served"), make_record("goes-away"))
     database.publish(make_record("stays-served"))
     with database.server.connect() as connection:
@@ -130,7 +130,7 @@ def test_t37_server_sees_approved_records_only(database: Database) -> None:
     ["UPDATE record_version SET note = 'x'", "DELETE FROM record_version", "TRUNCATE record_version"],
 )
 def test_t37_versions_are_append_only_for_the_owner_too(database: Database, statement: str) -> None:
-    """What was served once cannot be rewritten."""
+    """The text of a version that was served once cannot be rewritten, with the owner's login either."""
     database.publish(make_record())
     with database.owner.connect() as connection, pytest.raises(Exception, match="append-only") as refused:
         connection.execute(text(statement))
