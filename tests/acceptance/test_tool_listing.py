@@ -33,7 +33,7 @@ def newer(program: Program) -> bytes:
 def test_t40_the_list_of_tools_is_the_same_everywhere_and_the_committed_one(
     database: Database, serve: Start, record_property: Note
 ) -> None:
-    """tools/list is byte for byte the same of two servers and after restarts, and in both protocols what is committed.
+    """The list of tools is byte for byte the same of two servers and after restarts, in both protocols as committed.
 
     Names, descriptions and argument schemas are those of api.json, which is part of the repository: a change of any of
     them is a change that somebody reviews.
