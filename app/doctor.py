@@ -12,7 +12,7 @@ from app.embedding.factory import create_embedder
 from app.errors import AppError, Unavailable
 from app.settings import Environment, Settings
 from app.store.engine import connected
-from app.store.guard import verify_published
+from app.store.guard import listed, verify_published
 from app.store.loggedvalues import REMEDY, logged_values
 from app.store.migrating import current_revision, head_revision
 from app.store.preparing import check_pgvector, check_postgres
@@ -99,9 +99,8 @@ def _records(database: Database, settings: Settings) -> Diagnosis:
         return Diagnosis("records", "broken", "none are published", "run chatctx review publish")
     unsound = verify_published(database.server, policy_of(settings))
     if unsound:
-        return Diagnosis(
-            "records", "broken", f"do not match their approval: {', '.join(unsound)}", "run chatctx review publish"
-        )
+        found = f"withheld, not what was approved: {listed(unsound)}"
+        return Diagnosis("records", "broken", found, "run chatctx review publish; see docs/approving.md")
     found = f"{served.records} published and verified" + (", a demonstration set" if served.demo else "")
     if served.demo and settings.env is Environment.PRODUCTION and not settings.allow_demo_records:
         return Diagnosis("records", "broken", found, "production refuses them: publish records an owner approved")

@@ -14,7 +14,7 @@ from app.indexing import embedding_texts
 from app.integrity import Flaw, Policy, prove
 from app.ports import Embedder, EmbeddingModel, Vector
 from app.settings import Environment, Settings
-from app.store.guard import verify_published
+from app.store.guard import listed, verify_published
 from app.store.publishing import PublishInput, PublishPlan, plan, replace_published
 from app.store.served import publication
 from review.bench import Shelf, open_shelf
@@ -120,7 +120,7 @@ def publish(
     _refuse_empty(chosen, todo, allow_empty=allow_empty)
     if not dry_run:
         todo = _replace(chosen, engine, embedder, model, todo, progress)
-    _refuse_altered(engine, policy)
+        _refuse_altered(engine, policy)
     return Published(todo, chosen, dry_run)
 
 
@@ -230,7 +230,7 @@ def _refuse_altered(engine: OwnerEngine, policy: Policy) -> None:
     altered = verify_published(engine, policy)
     if altered:
         raise LedgerError(
-            f"Served records are not what was approved, and are withheld: {', '.join(altered)}. Restore the database."
+            f"Served records are not what was approved, and are withheld: {listed(altered)}. Restore the database."
         )
 
 

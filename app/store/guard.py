@@ -19,6 +19,7 @@ from app.store.engine import connected, sql
 from app.store.ledgerlines import walk_back
 
 PAGE = 200
+_NAMED = 12
 _log = logging.getLogger(__name__)
 
 
@@ -111,13 +112,26 @@ class Guard:
 
     def _note(self, flaws: Mapping[str, Flaw | None]) -> None:
         found = {slug: flaw for slug, flaw in flaws.items() if flaw is not None}
-        for slug, flaw in found.items():
-            if self.withheld.get(slug) is not flaw:
-                _log.error("record %s is withheld: %s", slug if is_slug(slug) else "without a proper name", flaw)
+        _tell([(slug, flaw) for slug, flaw in found.items() if self.withheld.get(slug) is not flaw])
         cleared = {slug for slug, flaw in flaws.items() if flaw is None}
         if found or cleared & self.withheld.keys():
             kept = {slug: flaw for slug, flaw in self.withheld.items() if slug not in cleared}
             self.withheld = kept | found
+
+
+def _tell(found: Sequence[tuple[str, Flaw]]) -> None:
+    """Log what was found, by name as far as that can be read."""
+    lines = [(f"record {slug if is_slug(slug) else 'without a proper name'}", flaw) for slug, flaw in found[:_NAMED]]
+    if len(found) > _NAMED:
+        lines.append((f"each of {len(found) - _NAMED} more records", found[_NAMED][1]))
+    for whose, flaw in lines:
+        _log.error("%s is withheld: %s", whose, flaw)
+
+
+def listed(slugs: Sequence[str]) -> str:
+    """Return names for a message: the first twelve, and how many more there are."""
+    more = f" and {len(slugs) - _NAMED} more" if len(slugs) > _NAMED else ""
+    return ", ".join(slugs[:_NAMED]) + more
 
 
 def verify_published(engine: Engine, policy: Policy | None = None) -> list[str]:

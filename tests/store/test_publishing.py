@@ -283,3 +283,16 @@ def test_one_vector_is_stored_for_each_text(database: Database) -> None:
     with database.owner.connect() as connection:
         parts = connection.scalars(text("SELECT part FROM record_embedding")).all()
     assert set(parts) == set(embedding_texts(record))
+
+
+def test_many_withheld_records_are_named_as_far_as_they_can_be_read(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Twelve by name, the rest by number: a set that lost its ledger must not bury everything else in the log."""
+    database.publish(*corpus(15))
+    with database.owner.begin() as connection:
+        connection.execute(text("UPDATE publication SET ledger_head = repeat('a', 64)"))
+    assert len(verify_published(database.server)) == 15
+    told = [record.getMessage() for record in caplog.records if "withheld" in record.getMessage()]
+    assert len([line for line in told if line.startswith("record ")]) == 12
+    assert told[-1] == "each of 3 more records is withheld: not_approved"
