@@ -19,6 +19,7 @@ _FULL = (
     b'{"error":"too many clients"}'
 )
 _ABSOLUTE_FORM = re.compile(rb"[A-Za-z][0-9A-Za-z+.\-]*://([^/?#]*)")
+_UPGRADE = re.compile(rb"(?<=\r\n)(?=upgrade[ \t]*:)", re.IGNORECASE)
 
 
 class DeadlineProtocol(HttpToolsProtocol):
@@ -28,6 +29,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     so a byte now and then does not help.
 
     Trailers are dropped, as RFC 9110 allows: what arrives behind the body must not change whom it is counted for.
+    Offers of another protocol are declined, as it allows too: Java's client makes one with each request over plain
+    HTTP, and the parser would take the body for that protocol's.
     """
 
     FIRST_BYTE_SECONDS: ClassVar[float] = 5.0
@@ -38,6 +41,7 @@ class DeadlineProtocol(HttpToolsProtocol):
     _latest: float | None = None
     _timer: TimerHandle | None = None
     _head_is_whole = False
+    _is_between_requests = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the clock for the first byte."""
@@ -61,12 +65,12 @@ class DeadlineProtocol(HttpToolsProtocol):
         """Start the clock for a request with the first byte that belongs to none yet."""
         if self._latest is None:
             self._start(self.REQUEST_SECONDS)
-        super().data_received(data)
+        super().data_received(_declining(data) if self._is_between_requests else data)
 
     def on_message_begin(self) -> None:
         """Start the clock for this request."""
         self._start(self.REQUEST_SECONDS)
-        self._head_is_whole = False
+        self._head_is_whole = self._is_between_requests = False
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -85,6 +89,7 @@ class DeadlineProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Stop the clock: the rest is ours."""
         self._latest = None
+        self._is_between_requests = True
         super().on_message_complete()
 
     def _name_the_host_of_an_absolute_form(self) -> None:
@@ -113,6 +118,12 @@ class DeadlineProtocol(HttpToolsProtocol):
             self._timer = self.loop.call_at(self._latest, self._review)
         elif not self.transport.is_closing():
             self.transport.abort()
+
+
+def _declining(data: bytes) -> bytes:
+    """Return the beginning of a request without an offer of another protocol, as far as its head has come."""
+    head, end, rest = data.partition(b"\r\n\r\n")
+    return _UPGRADE.sub(b"declined-", head) + end + rest if b"\nupgrade" in head.lower() else data
 
 
 class _OneWrite(asyncio.Transport):

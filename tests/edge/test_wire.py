@@ -29,6 +29,23 @@ def kept_alive(request: bytes) -> bytes:
     return request.replace(b"Connection: close\r\n", b"")
 
 
+@pytest.mark.parametrize("offer", ["Upgrade: h2c", "upgrade:h2c", "UPGRADE: h2c", "UPGRADE : h2c"])
+def test_an_offer_of_another_protocol_is_declined_and_the_request_answered(edge, offer):
+    """Java's client makes one with each request over plain HTTP; its connection goes on as it was."""
+    offers = ("Connection: Upgrade, HTTP2-Settings", offer, "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk")
+    body = json.dumps(message("ping", {"_meta": {"note": "\r\nUpgrade: h2c\r\n"}})).encode()
+    request = kept_alive(http_post(edge.port, body, *offers))
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
+        for _ in range(3):
+            connection.sendall(request)
+            answered = connection.recv(65_536)
+            if offer.startswith("UPGRADE :"):
+                # White space before the colon is no HTTP.
+                assert status_of(answered) == 400
+                return
+            assert status_of(answered) == 200
+
+
 def test_a_connection_is_used_again(edge):
     with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
         for _ in range(5):
