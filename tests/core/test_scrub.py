@@ -92,6 +92,13 @@ PRIVATE = [
     ("2001:db8:85a3::8a2e:370:7334 is down", "8a2e"),
     ("fe80::1ff:fe23:4567:890a answers", "fe23"),
     ("device 00:1A:2B:3C:4D:5E", "1A:2B"),
+    ("the host 10.1.2.3/24 is mine", "10.1.2.3"),
+    ("the host 203.0.113.128/25 is in a small network", "203.0.113.128"),
+    ("routed to 2001:db8:85a3::/48", "85a3"),
+    # Keys that nothing announces, as short as they are taken for one.
+    ("we use aB3dE6gH9jK2mN5pQ8rS for it", "aB3dE6gH"),
+    ("the key is ab/Ab1Cd2Ef3Gh4Ij5Kl6Mn", "Ab1Cd2"),
+    ("session 0123456789abcdefabcdefabcdef0000 expired", "0123456789"),
 ]
 CLEAN = [
     "The linked page moved.",
@@ -163,6 +170,12 @@ CLEAN = [
     "color #ff00aa, rgba(255, 0, 170, 0.5)",
     "It costs 1,234,567.89 or 1 000 000 000 000.",
     "lodash 4.17.20 || 4.17.21",
+    "Card 4111111111111112 fails its check digit, 4111111111 is too short.",
+    "Networks 10.0.0.0/8 and 192.168.1.0/24 are private; the mask is 255.255.255.0.",
+    "aB3dE6gH9jK2mN5pQ8r is one character short of a key.",
+    "ab3de6gh9jk2mn5pq8rs has no capitals, AbcdefghijKlmnopqrst1 hardly changes, aB1aB1aB1aB1aB1aB1aB is monotonous.",
+    "a_key_with-many-words-in-it-and-no-figure, AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh, deadbeefdeadbeefdeadbeefdeadbeef",
+    "some-long-name-in-kebab-case-with-1-figure, abcdefghijklmnopqrstuvwxyzabcdef12",
     "日本語のコメントと emoji 🙂 stay.\n\tSo do line ends and tabs.",
 ]
 
@@ -195,6 +208,24 @@ def test_random_keys_of_no_known_form_are_nearly_all_taken_out(alphabet: str) ->
     draw = random.Random(7)  # noqa: S311 - reproducible samples
     keys = ["".join(draw.choices(alphabet, k=40)) for _ in range(1000)]
     assert sum(key in scrub(f"we use {key} for it").text for key in keys) <= 20
+
+
+def test_what_is_taken_out_is_said_by_its_kind_and_counted() -> None:
+    """An owner sees what people send that they should not, and none of it."""
+    scrubbed = scrub(
+        "ann@example.org, bob@example.org at 203.0.113.7 paid with 4111111111111111 and "
+        "aB3dE6gH9jK2mN5pQ8rS, password=hunter2"
+    )
+    assert scrubbed.text == (
+        "[redacted:email], [redacted:email] at [redacted:address] paid with [redacted:card] and "
+        "[redacted:secret], [redacted:password]"
+    )
+    assert scrubbed.redactions == {"email": 2, "address": 1, "card": 1, "secret": 1, "password": 1}
+
+
+def test_nothing_is_counted_where_nothing_is_taken_out() -> None:
+    """A zero would make a comment look as if something had been found in it."""
+    assert scrub("The linked page moved.").redactions == {}
 
 
 def test_invisible_characters_are_taken_out_and_counted() -> None:

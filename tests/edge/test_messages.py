@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.transports import strictjson
+from app.transports.jsonrpc import BadEnvelope, Kind, Message, read_message
 from tests.edge.wire import answer, message, post
 
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -131,3 +132,93 @@ def test_arguments_may_hold_text_that_the_rest_may_not(value):
     """NUL and lone surrogates in arguments are for the tool to refuse by name."""
     around = {"params": {"arguments": {"query": "\0", "more": [value, "\ud800"]}}}
     assert strictjson.parse(json.dumps(around).encode()) == around
+
+
+ONE_MESSAGE = [
+    ({"id": 1, "method": "ping"}, Message(Kind.REQUEST, 1, "ping")),
+    ({"id": "", "method": "ping", "params": {"a": 1}}, Message(Kind.REQUEST, "", "ping", {"a": 1})),
+    ({"id": "x" * 200, "method": "ping", "params": None}, Message(Kind.REQUEST, "x" * 200, "ping")),
+    ({"method": "ping", "params": {"a": 1}}, Message(Kind.NOTIFICATION, None, "ping", {"a": 1})),
+    ({"id": 0, "result": {}}, Message(Kind.RESPONSE)),
+    ({"id": 1, "error": {}}, Message(Kind.RESPONSE)),
+]
+
+
+@pytest.mark.parametrize(("members", "expected"), ONE_MESSAGE, ids=lambda value: str(value)[:40])
+def test_a_message_is_read_as_what_it_is(members, expected):
+    assert read_message(json.dumps({"jsonrpc": "2.0", **members}).encode()) == expected
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"a":1,"a":2}', b"\xff", b"\xef\xbb\xbf{}"])
+def test_what_is_not_strict_json_is_a_parse_error_of_no_request(body):
+    with pytest.raises(BadEnvelope) as refused:
+        read_message(body)
+    error = refused.value
+    assert (error.status, error.reason, error.code, error.request_id) == (400, "invalid_request", -32700, None)
+
+
+def lists(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+def objects(depth: int) -> str:
+    return '{"a":' * (depth - 1) + "{}" + "}" * (depth - 1)
+
+
+@pytest.mark.parametrize("container", [lists, objects])
+def test_so_deep_and_no_deeper(container):
+    """However much stands side by side, and whatever text looks like brackets."""
+    strictjson.parse(container(strictjson.MAX_DEPTH).encode())
+    with pytest.raises(strictjson.NotStrict):
+        strictjson.parse(container(strictjson.MAX_DEPTH + 1).encode())
+    beside = [{"a": "[[[{{{"}] * 100
+    assert strictjson.parse(json.dumps(beside).encode()) == beside
+    with pytest.raises(strictjson.NotStrict):
+        strictjson.parse(f"[1, {container(strictjson.MAX_DEPTH)}]".encode())
+
+
+@pytest.mark.parametrize("text", ["9" * 1000, "-" + "9" * 999, "0.5e-400", "1.7e308"])
+def test_a_number_in_arguments_may_be_large(text):
+    assert strictjson.parse(f'{{"params":{{"arguments":{{"n":{text}}}}}}}'.encode())
+
+
+@pytest.mark.parametrize("text", ["9" * 1001, "1e999", "-1e999", "NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("around", ["[%s]", '{"params":{"arguments":{"n":%s}}}'])
+def test_a_number_without_end_is_none_anywhere(text, around):
+    with pytest.raises(strictjson.NotStrict):
+        strictjson.parse((around % text).encode())
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**25, "\0", "a\ud800", "\udfff"])
+def test_what_other_programs_cannot_hold_is_refused_outside_of_arguments(value):
+    """Wherever it stands: as a value, deep inside one, or as a name."""
+    places = [
+        value,
+        [[value]],
+        {"params": {"name": value}},
+        {"params": [value]},
+        {"arguments": {"n": value}},
+        {"id": value, "params": {"arguments": {}}},
+    ]
+    if isinstance(value, str):
+        places += [{value: 1}, {"params": {"a": {value: 1}}}]
+    for place in places:
+        with pytest.raises(strictjson.NotStrict):
+            strictjson.parse(json.dumps(place).encode())
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63), "\ue000\ud7ff", "\U0001f600", "123456789012345678901234567890"])
+def test_what_other_programs_can_hold_is_read(value):
+    """Also where it looks like what is refused."""
+    assert strictjson.parse(json.dumps({"a": [value, value]}).encode()) == {"a": [value, value]}
+
+
+def test_a_name_that_occurs_twice_is_refused_at_any_depth():
+    for text in (
+        '{"a":1,"a":1}',
+        '[{"b":{"a":1,"a":2}}]',
+        '{"a":1,"\\u0061":2}',
+        '{"params":{"arguments":{"a":1,"a":1}}}',
+    ):
+        with pytest.raises(strictjson.NotStrict):
+            strictjson.parse(text.encode())
