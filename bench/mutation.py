@@ -37,19 +37,44 @@ class Target:
     tests: tuple[str, ...]
 
 
+# Of each, the tests that guard it and take seconds; what needs a database is shown under tests/acceptance.
 TARGETS: Mapping[str, Target] = {
     "gate": Target(
-        ("app/transports/gate.py", "app/transports/strictjson.py", "app/transports/jsonrpc.py"),
-        ("tests/edge/test_gate.py", "tests/edge/test_messages.py"),
+        (
+            "app/transports/gate.py",
+            "app/transports/strictjson.py",
+            "app/transports/jsonrpc.py",
+            "app/transports/plaincalls.py",
+        ),
+        (
+            "tests/edge/test_gate.py",
+            "tests/edge/test_gate_alone.py",
+            "tests/edge/test_messages.py",
+            "tests/edge/test_plain_calls.py",
+        ),
     ),
-    "quota": Target(("app/access/quota.py", "app/access/address.py", "app/access/memory.py"), ("tests/access",)),
+    "quota": Target(
+        ("app/access/quota.py", "app/access/address.py", "app/access/memory.py"),
+        ("tests/access/test_admission.py", "tests/access/test_address.py", "tests/access/test_memory.py"),
+    ),
     "keys": Target(
         ("app/access/keys.py", "app/access/admission.py", "app/access/pepper.py"),
         ("tests/access", "tests/edge/test_credentials.py"),
     ),
     "scrub": Target(("app/scrub.py",), ("tests/core/test_scrub.py",)),
     "lint": Target(
-        ("review/hidden.py", "review/links.py", "review/traps.py", "review/gates/safety.py"), ("tests/gates",)
+        (
+            "review/gates/safety.py",
+            "review/traps.py",
+            "review/hidden.py",
+            "review/links.py",
+            "review/installs.py",
+            "review/language.py",
+            "review/leaks.py",
+            "review/markup.py",
+            "review/opaque.py",
+        ),
+        ("tests/gates",),
     ),
     "chain": Target(
         ("app/ledger.py", "app/integrity.py", "app/signatures.py"),

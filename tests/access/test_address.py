@@ -41,6 +41,7 @@ TRUSTED_CASES = [
     ("nat64", "127.0.0.1", ["64:ff9b::cb00:7107"], CLIENT),
     ("6to4", "127.0.0.1", ["2002:cb00:7107::1"], CLIENT),
     ("zone is dropped", "127.0.0.1", ["fe80::1%eth0"], "fe80::/64"),
+    ("a zone may be called anything", "127.0.0.1", ["fe80::1%a%b"], "fe80::/64"),
     ("IPv6 proxy", "fd00::1", [CLIENT], CLIENT),
     ("IPv6 client by its /64", "fd00::1", ["2001:DB8:1:2:3:4:5:6"], "2001:db8:1:2::/64"),
     ("for= is another header's language", "127.0.0.1", [f"for={CLIENT}"], "127.0.0.1"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
 from app.access import Access, Caller, PepperRing
+from app.access.admission import new_key
+from app.access.quota import GuestQuotas, Quotas
 from app.errors import FeedbackClosed, QuotaExhausted, Unauthorized, Unavailable
 from app.settings import Environment, Settings
 from tests.access.memorystore import MemoryAccessStore, MovableClock
@@ -52,9 +54,40 @@ def test_no_credentials_are_refused_where_guests_are_not_served():
 
 def test_a_key_is_known_by_its_id_and_quota():
     desk = Desk()
-    caller = desk.identify(desk.new_key(daily_quota=7))
+    text = desk.new_key(daily_quota=7)
+    caller = desk.identify(text)
     assert not caller.is_guest
-    assert caller.daily_quota == 7
+    assert caller == Caller(GUEST.address, text.split("_")[2], 7)
+
+
+@pytest.mark.parametrize("form", ["Basic {}", "{}", " {}", "Bearer", "Bearer  {}", "Bearer x {}", "Bearer {} x", ""])
+def test_a_key_in_another_form_than_a_bearer_token_is_none(form):
+    desk = Desk()
+    presented = form.format(desk.new_key()).encode()
+    with pytest.raises(Unauthorized):
+        desk.access.read_key([presented])
+
+
+def test_a_key_that_is_presented_twice_is_none():
+    """Whoever stands before this server may have judged the other one."""
+    desk = Desk()
+    presented = f"Bearer {desk.new_key()}".encode()
+    for twice in ([presented, presented], [presented, b""], [b"", presented]):
+        with pytest.raises(Unauthorized):
+            desk.access.read_key(twice)
+
+
+def test_a_refusal_tells_how_to_be_let_in_here():
+    """With a key, and as a guest only where guests are served."""
+    for guests in (True, False):
+        with pytest.raises(Unauthorized, match="bearer token") as refused:
+            Desk(guest_access=guests).access.read_key([b"Bearer x"])
+        assert ("call as a guest" in refused.value.message) is guests
+
+
+def test_a_new_key_is_one_for_production():
+    assert new_key(PepperRing({"old": OLD})).text.startswith("kb_live_")
+    assert Desk().access.mint().text.startswith("kb_live_")
 
 
 def test_a_bad_checksum_costs_no_question_to_the_database():
@@ -140,6 +173,25 @@ def test_the_day_of_use_is_written_once_a_day():
     assert desk.store.calls["touch_key"] == 2
 
 
+def test_a_call_does_not_fail_because_its_day_cannot_be_noted():
+    """It is tried again with the next one."""
+
+    class Forgetful(MemoryAccessStore):
+        def touch_key(self, key_id: str) -> None:
+            if not self.calls["touch_key"]:
+                self.calls["touch_key"] += 1
+                raise Unavailable("not just now")
+            super().touch_key(key_id)
+
+    desk = Desk()
+    desk.store = Forgetful(desk.clock)
+    desk.access = desk.with_peppers({"old": OLD})
+    text = desk.new_key()
+    for _ in range(3):
+        assert desk.identify(text).key_id == text.split("_")[2]
+    assert desk.store.touched == {text.split("_")[2]: 1}
+
+
 def test_a_database_that_is_away_is_no_reason_to_call_a_key_bad():
     desk = Desk()
     text = desk.new_key()
@@ -171,7 +223,11 @@ def test_a_used_up_allowance_is_not_written_to_again_for_a_while():
         with pytest.raises(QuotaExhausted):
             desk.access.charge(GUEST)
     assert desk.store.calls["take"] == 2
-    desk.clock.move(31)
+    desk.clock.move(10)
+    with pytest.raises(QuotaExhausted, match="00:00 UTC") as refused:
+        desk.access.charge(GUEST)
+    assert refused.value.details == {"limit": 1, "retry_after_seconds": 12 * 3600 - 10}
+    desk.clock.move(21)
     with pytest.raises(QuotaExhausted) as refused:
         desk.access.charge(GUEST)
     assert desk.store.calls["take"] == 3
@@ -190,6 +246,7 @@ def test_each_day_has_its_own_allowance_under_its_own_salt():
     with pytest.raises(QuotaExhausted):
         desk.access.charge(GUEST)
     assert sorted(desk.store._used.values()) == [5, 5]
+    assert len({subject for _, subject in desk.store._used}) == 2, "two days of a guest could be told to be of one"
 
 
 def test_a_day_that_begins_hours_after_the_last_call_is_noticed():
@@ -220,6 +277,53 @@ def test_within_a_day_the_salt_is_read_once():
     assert desk.store.calls["daily_salt"] == 1
 
 
+def test_a_day_that_cannot_be_settled_is_no_allowance():
+    """Nothing is taken in a day that may be over; three midnights in a row are no midnight."""
+
+    class Restless(MemoryAccessStore):
+        def daily_salt(self) -> tuple[date, bytes]:
+            super().daily_salt()
+            return date(2026, 11, 29), OLD
+
+    desk = Desk()
+    desk.store = Restless(desk.clock)
+    desk.access = desk.with_peppers({"old": OLD})
+    with pytest.raises(Unavailable) as refused:
+        desk.access.charge(GUEST)
+    assert refused.value.details == {"retry_after_seconds": 2}
+    assert desk.store.calls["daily_salt"] == 3
+    assert not any(desk.store._used.values())
+
+
+def test_an_allowance_that_is_raised_counts_after_half_a_minute():
+    desk = Desk(guest_daily_quota=1)
+    desk.access.charge(GUEST)
+    with pytest.raises(QuotaExhausted):
+        desk.access.charge(GUEST)
+    quotas = Quotas(desk.store, desk.clock)
+    raised = GuestQuotas(quotas, desk.store, PepperRing({"old": OLD}))
+    for _ in range(2):
+        with pytest.raises(QuotaExhausted):
+            raised.take(GUEST.address, "call", 1)
+    desk.clock.move(29)
+    with pytest.raises(QuotaExhausted):
+        raised.take(GUEST.address, "call", 2)
+    desk.clock.move(1)
+    assert raised.take(GUEST.address, "call", 2).used == 2
+
+
+def test_in_the_last_second_of_a_day_a_caller_waits_a_whole_one():
+    """To come back at once would only be refused again."""
+    desk = Desk(now=datetime(2026, 11, 30, 23, 59, 59, 500_000, tzinfo=UTC), guest_daily_quota=0)
+    with pytest.raises(QuotaExhausted) as refused:
+        desk.access.charge(GUEST)
+    assert refused.value.details == {"limit": 0, "retry_after_seconds": 1}
+    desk.clock.move(0.5)
+    with pytest.raises(QuotaExhausted) as refused:
+        desk.access.charge(GUEST)
+    assert refused.value.details["retry_after_seconds"] == 86_400
+
+
 def test_a_key_has_its_own_quota_or_the_servers():
     desk = Desk(key_daily_quota=2)
     standard, small = desk.identify(desk.new_key()), desk.identify(desk.new_key(daily_quota=1))
@@ -233,9 +337,29 @@ def test_a_key_has_its_own_quota_or_the_servers():
 def test_feedback_has_an_allowance_of_its_own():
     desk = Desk(feedback_guest_quota=1)
     desk.access.charge_feedback(GUEST)
-    with pytest.raises(FeedbackClosed):
+    with pytest.raises(FeedbackClosed, match="00:00 UTC"):
         desk.access.charge_feedback(GUEST)
+    desk.access.charge_feedback(Caller("198.51.100.1"))
     assert desk.access.charge(GUEST).used == 1
+
+
+def test_what_is_counted_and_compared_stays_the_same():
+    """While a release is rolled out, the servers before and after it share allowances, and a month its questions."""
+    desk = Desk()
+    today = desk.clock.now().date()
+    desk.store._salts[today] = NEW
+    desk.access.charge(GUEST)
+    desk.access.charge_feedback(GUEST)
+    desk.access.charge(Caller("x", "ABCDEFGHIJKL"))
+    calls, feedback, key = (subject for _, subject in desk.store._used)
+    hashes = (calls, feedback, desk.access.query_hash("react keys"), desk.access.feedback_hash("same words"))
+    assert [one.hex() for one in hashes] == [
+        "d5a5a86f7d1bbc02d313d0f5a673f0f5b1ca1ec176e5dcc734f6593750d61b1c",
+        "d3fdac35663154dc948fbbf0e5b4017721820f651b4d61c898f9abae42d7490e",
+        "63cf39bcdea5f0d8",
+        "776d172f6dc893632b2d13de5b2b1ef6595fba672a52f4dc10955232c5740812",
+    ]
+    assert key == b"key:ABCDEFGHIJKL"
 
 
 def test_no_address_and_no_key_is_in_what_the_store_is_told():

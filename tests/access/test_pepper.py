@@ -53,7 +53,7 @@ def test_a_second_creation_changes_nothing(tmp_path):
 @pytest.mark.parametrize("mode", [0o644, 0o604, 0o602, 0o660, 0o601, 0o777])
 def test_a_pepper_that_others_can_read_or_change_is_refused(tmp_path, mode):
     path = write(tmp_path / "pepper", f"a {OLD}\n", mode)
-    with pytest.raises(SettingsError, match="chmod 600"):
+    with pytest.raises(SettingsError, match=f"run `chmod 600 {path}`"):
         load_peppers(path)
 
 
@@ -80,7 +80,7 @@ def test_a_file_that_holds_no_proper_pepper_is_refused_without_being_repeated(tm
 
 
 def test_the_newest_comes_first_and_older_ones_stay(tmp_path):
-    ring = load_peppers(write(tmp_path / "pepper", f"# rotated in May\nnew {NEW}\nold {OLD}  # until July\n"))
+    ring = load_peppers(write(tmp_path / "pepper", f"# rotated in May\nnew {NEW}\nold {OLD}  # until July # 2027\n"))
     assert ring.newest == "new"
     assert list(ring.peppers) == ["new", "old"]
 
