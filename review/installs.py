@@ -62,6 +62,9 @@ _VALUED = re.compile(
 _NAME = re.compile(r"(?P<name>@[\w.-]+/[\w.-]+|[A-Za-z][\w.-]*[\w])(?:\[[\w,-]+\])?(?:@[\w^~.*<>=-]*|[=<>~!^].*)?$")
 # In prose, "npm install fails" names no package; a word with such a mark in it may.
 _MARKED = re.compile(r"[-_@\d]")
+_QUOTES = "'\"`"
+# In prose, behind the last name.
+_STOPS = ".,:!?"
 # The words behind the name are for the program.
 _RUNNERS = ("npx", "bunx", "uvx", "pipx run", "npm exec", "npm create", "npm init")
 _MADE_UP = re.compile(
@@ -115,13 +118,13 @@ def _unknown(text: str) -> Iterator[str]:
 def _packages(tool: str, arguments: str) -> Iterator[str]:
     """Yield the names of packages among the words behind `install`, up to the first that can be none."""
     for word in _VALUED.sub(" ", f" {arguments}").split():
-        found = _NAME.fullmatch(word.strip("'\"`"))
+        found = _NAME.fullmatch(word.strip(_QUOTES + _STOPS))
         if word.startswith("-"):
             continue
         if not found:
             return
         yield found["name"]
-        if tool in _RUNNERS:
+        if tool in _RUNNERS or word.rstrip(_QUOTES).endswith(tuple(_STOPS)):
             return
 
 

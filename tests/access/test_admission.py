@@ -13,6 +13,7 @@ from app.access.quota import GuestQuotas, Quotas
 from app.errors import FeedbackClosed, QuotaExhausted, Unauthorized, Unavailable
 from app.settings import Environment, Settings
 from tests.access.memorystore import MemoryAccessStore, MovableClock
+from tests.sentences import is_sentence
 
 OLD, NEW = bytes(32), bytes(range(32))
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -82,7 +83,8 @@ def test_a_refusal_tells_how_to_be_let_in_here():
     for guests in (True, False):
         with pytest.raises(Unauthorized, match="bearer token") as refused:
             Desk(guest_access=guests).access.read_key([b"Bearer x"])
-        assert ("call as a guest" in refused.value.message) is guests
+        assert ("call as a guest." in refused.value.message) is guests
+        assert is_sentence(refused.value.message)
 
 
 def test_a_new_key_is_one_for_production():
@@ -208,6 +210,7 @@ def test_a_guest_gets_exactly_what_is_allowed():
     with pytest.raises(QuotaExhausted) as refused:
         desk.access.charge(GUEST)
     assert refused.value.details == {"limit": 3, "retry_after_seconds": 12 * 3600}
+    assert is_sentence(refused.value.message)
     assert desk.access.charge(Caller("198.51.100.1")).used == 1
 
 
@@ -291,6 +294,7 @@ def test_a_day_that_cannot_be_settled_is_no_allowance():
     with pytest.raises(Unavailable) as refused:
         desk.access.charge(GUEST)
     assert refused.value.details == {"retry_after_seconds": 2}
+    assert is_sentence(refused.value.message)
     assert desk.store.calls["daily_salt"] == 3
     assert not any(desk.store._used.values())
 
@@ -337,8 +341,9 @@ def test_a_key_has_its_own_quota_or_the_servers():
 def test_feedback_has_an_allowance_of_its_own():
     desk = Desk(feedback_guest_quota=1)
     desk.access.charge_feedback(GUEST)
-    with pytest.raises(FeedbackClosed, match="00:00 UTC"):
+    with pytest.raises(FeedbackClosed, match="00:00 UTC") as closed:
         desk.access.charge_feedback(GUEST)
+    assert is_sentence(closed.value.message)
     desk.access.charge_feedback(Caller("198.51.100.1"))
     assert desk.access.charge(GUEST).used == 1
 

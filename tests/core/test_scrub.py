@@ -175,6 +175,7 @@ CLEAN = [
     "aB3dE6gH9jK2mN5pQ8r is one character short of a key.",
     "ab3de6gh9jk2mn5pq8rs has no capitals, AbcdefghijKlmnopqrst1 hardly changes, aB1aB1aB1aB1aB1aB1aB is monotonous.",
     "a_key_with-many-words-in-it-and-no-figure, AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh, deadbeefdeadbeefdeadbeefdeadbeef",
+    "k3-j5_h2-g4_x8-c7_v6-b5_n4-m3_q2-w1-r9_t0 has separators and no capitals.",
     "some-long-name-in-kebab-case-with-1-figure, abcdefghijklmnopqrstuvwxyzabcdef12",
     "日本語のコメントと emoji 🙂 stay.\n\tSo do line ends and tabs.",
 ]

@@ -26,6 +26,7 @@ from app.transports.gate import (
     read_body,
 )
 from app.transports.replies import Refused
+from tests.sentences import is_sentence
 
 INVALID_REQUEST, HEADER_MISMATCH, FORBIDDEN = -32600, -32020, -32011
 POSTED = (("Content-Type", "application/json"), ("Accept", "text/event-stream"))
@@ -40,6 +41,7 @@ def refusal_of(check, *given):
     with pytest.raises(Refused) as refused:
         check(*given)
     error = refused.value
+    assert is_sentence(error.message)
     return error.status, error.reason, error.code, (b"connection", b"close") in error.headers
 
 
@@ -236,6 +238,11 @@ def test_only_http_1_is_spoken():
 )
 def test_a_post_that_cannot_be_read_or_answered(more, refused):
     assert refusal_of(check_post, posted(more)) == refused
+
+
+def test_a_post_says_what_it_holds():
+    accepting = headers_of(("Accept", "*/*"))
+    assert refusal_of(check_post, accepting) == (415, "unsupported_media_type", INVALID_REQUEST, False)
 
 
 @pytest.mark.parametrize(

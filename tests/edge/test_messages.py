@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from app.transports import strictjson
 from app.transports.jsonrpc import BadEnvelope, Kind, Message, read_message
 from tests.edge.wire import answer, message, post
+from tests.sentences import is_sentence
 
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
@@ -43,6 +44,8 @@ NOT_ONE_MESSAGE = [
     ({"jsonrpc": "2.0", "id": 7, "method": None}, 7),
     ({"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}, 7),
     ({"jsonrpc": "2.0", "id": 7, "method": "ping", "result": {}}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "method": "ping", "error": {}}, 7),
+    ({"jsonrpc": "2.0", "id": 7, "error": None, "method": "ping"}, 7),
     ({"jsonrpc": "2.0", "id": 7, "result": {}, "error": {}}, 7),
     ({"jsonrpc": "2.0", "result": {}}, None),
     ({"jsonrpc": "2.0", "id": None, "method": "ping"}, None),
@@ -58,7 +61,10 @@ NOT_ONE_MESSAGE = [
 def test_what_is_not_one_message_is_refused_under_its_own_id(edge, body, request_id):
     response = post(edge.endpoint, body)
     assert response.status_code == 400
-    assert answer(response)["error"]["code"] == -32600
+    error = answer(response)["error"]
+    assert error["code"] == -32600
+    assert error["data"] == {"code": "invalid_request"}
+    assert is_sentence(error["message"])
     assert answer(response)["id"] == request_id
 
 
@@ -155,6 +161,7 @@ def test_what_is_not_strict_json_is_a_parse_error_of_no_request(body):
         read_message(body)
     error = refused.value
     assert (error.status, error.reason, error.code, error.request_id) == (400, "invalid_request", -32700, None)
+    assert is_sentence(error.message)
 
 
 def lists(depth: int) -> str:
