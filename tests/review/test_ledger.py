@@ -44,6 +44,20 @@ def test_every_line_carries_the_hash_of_the_line_before(path):
     assert read_ledger(path).head == entries[-1].hash
 
 
+def test_a_line_of_an_earlier_release_is_read_and_written_as_it_was(tmp_path):
+    """Its bytes are what its hash and whoever keeps a copy know it by."""
+    line = (
+        '{"slug":"use-rls","sha256":"' + "ab" * 32 + '","decision":"approve","at":"2026-11-30T12:00:00Z","by":"ann",'
+        '"note":"Größe, „so“","prev":"' + GENESIS + '",'
+        '"hash":"a22bc1e47ba3e5c89fd37b8bd56e32409d4934951b8ad7dbf14b59fc6724abf1"}'
+    ).encode()
+    (tmp_path / "ledger.jsonl").write_bytes(line + b"\n")
+    ledger = read_ledger(tmp_path / "ledger.jsonl")
+    assert [entry.line() for entry in ledger.entries] == [line]
+    assert ledger.knows(ledger.entries[0].hash)
+    assert not ledger.knows(GENESIS)
+
+
 def test_a_record_is_approved_only_while_its_content_is_what_was_approved(tmp_path):
     """new, approved, changed, approved again, deprecated, approved again: the version counts approvals."""
     path = tmp_path / "ledger.jsonl"
