@@ -214,11 +214,14 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print what the survivors changed")
     parser.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
     options = parser.parse_args()
-    scores = scores_in(DOCUMENT.read_text("utf-8")) if options.write and options.only else {}
+    scores: dict[str, Score] = {}
     for name in [options.only] if options.only else TARGETS:
         for module, measured in measure(TARGETS[name], options.children).items():
             scores[module] = measured.score
-            print(*_told(measured.survivors, show=options.show), sep="\n", file=sys.stderr)
+            for line in _told(measured.survivors, show=options.show):
+                print(line, file=sys.stderr)
+    if options.write and options.only:
+        scores = scores_in(DOCUMENT.read_text("utf-8")) | scores
     content = table(_ordered(scores))
     if options.write:
         write_block("mutation", content, DOCUMENT, kind="reliability")

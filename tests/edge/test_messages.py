@@ -176,6 +176,7 @@ def objects(depth: int) -> str:
 def test_so_deep_and_no_deeper(container):
     """However much stands side by side, and whatever text looks like brackets."""
     strictjson.parse(container(strictjson.MAX_DEPTH).encode())
+    strictjson.parse(f"[[], {container(strictjson.MAX_DEPTH - 1)}]".encode())
     with pytest.raises(strictjson.NotStrict):
         strictjson.parse(container(strictjson.MAX_DEPTH + 1).encode())
     beside = [{"a": "[[[{{{"}] * 100
