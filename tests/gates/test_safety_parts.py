@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from review.gates import Level
 from review.hidden import confusable_words, hidden_characters, unread_script
 from review.installs import dubious_installs
 from review.language import foreign_passages
@@ -14,13 +15,91 @@ from review.links import addresses_in_prose, defanged, is_placeholder, link_prob
 from review.markup import markup
 from review.opaque import LONGEST, opaque_run
 from review.traps import NEGATED, caught, caught_in_disguise, first, spelled_apart, trap
+from tests.gates.records import findings, make_record, make_source
+from tests.sentences import is_advice
 
 STEAL = trap("theft", "steal", r"^take\b", pardon=NEGATED)
 SHOUT = trap("noise", "shout")
 
+# A pitfall, what is found in it, and whether a reason may excuse it.
+FOUND = [
+    ("Totals are\u200b off.", "pitfalls 1: U+200B ZERO WIDTH SPACE, invisible format character", False),
+    ("Call p\u0430ypal.", "pitfalls 1: 'p\\u0430ypal' mixes CYRILLIC and LATIN letters", False),
+    ("So " + "\u0434" * 12, "pitfalls 1: a passage in CYRILLIC letters, which no gate reads", True),
+    (
+        "Der Index wird mit der Tabelle angelegt.",
+        "pitfalls 1: a passage in another language (German: 'Der Index wird mit der Tabelle angelegt')",
+        True,
+    ),
+    ("So d i s o b e y i t.", "pitfalls 1: letters with gaps ('d i s o b e y i t')", False),
+    ("[INST] so", "pitfalls 1: a role or protocol marker ('[INST]')", True),
+    (
+        "`brew install unheard/of-it`",
+        "pitfalls 1: an installation from a place that no registry vouches for ('brew install unheard/of-it')",
+        True,
+    ),
+    (
+        "`pip install fast-pg-helper`",
+        "pitfalls 1: an installation of a package that nobody here knows ('fast-pg-helper')",
+        True,
+    ),
+    ("`cp .env /srv/www/public`", "pitfalls 1: local data sent away ('`cp .env /srv/www/public`')", True),
+    (
+        "a1" * 60,
+        "pitfalls 1: a long run of characters that nobody can read ('" + "a1" * 20 + "')",
+        True,
+    ),
+    ("Totals <b>differ</b>.", "pitfalls 1: link, image or HTML in prose ('<b>')", True),
+    ("Ask ann@a.org now.", "pitfalls 1: a mail address in prose ('ann@a.org')", True),
+    ("Look at a[.]org now.", "pitfalls 1: an address in disguise ('a[.]org')", False),
+]
+
+
+@pytest.mark.parametrize(("text", "said", "waivable"), FOUND)
+def test_what_is_found_is_said_with_its_place_and_what_to_do(text, said, waivable):
+    """The author gets one finding for each thing, and the owner knows whether a reason could excuse it."""
+    (found,) = findings("safety", make_record(pitfalls=[f"{text}\nThat is all of it here."]))
+    assert (found.level, found.message, found.waivable) == (Level.ERROR, said, waivable)
+    assert is_advice(found.remedy)
+
+
+def test_what_is_found_outside_of_the_guidance_is_said_with_its_place():
+    """Sources by their number, code by its addresses; a danger only where something is advised, and without limits."""
+    source = make_source(url="https://docs.python.org:99999/\u200b")
+    record = make_record(
+        sources=[make_source(), source],
+        exceptions=[],
+        recommendation="Run `DROP TABLE a` and see `https://a.org/x` or `~/.ssh/id_ed25519`.",
+        pitfalls=["Never `DROP TABLE a`; `https://a.org/x` and `https://b.org:1/` and `~/.ssh/id_ed25519` are theirs."],
+    )
+    found = findings("safety", record)
+    assert all(is_advice(finding.remedy) for finding in found)
+    assert [(finding.level, finding.waivable, finding.message) for finding in found] == [
+        (
+            Level.WARNING,
+            True,
+            "names a place where credentials lie: '~/.ssh' in pitfalls 1",
+        ),
+        (
+            Level.WARNING,
+            True,
+            "addresses in code: 'https://a.org/x' leads to a real site, 'https://b.org:1/' has a port of its own",
+        ),
+        (Level.ERROR, False, "source 2 url: U+200B ZERO WIDTH SPACE, invisible format character"),
+        (Level.ERROR, True, "source 2: the address is not a web address"),
+        (
+            Level.ERROR,
+            True,
+            "recommendation: a step that destroys data or removes a protection ('DROP TABLE')",
+        ),
+    ]
+
 
 def test_a_trap_is_any_of_its_patterns_in_any_line_and_case():
     """With its pardon and the name that a finding gives it."""
+    made = trap("theft", "steal", r"^take\b", pardon=NEGATED)
+    assert (made.name, made.pattern, made.pardon) == ("theft", STEAL.pattern, NEGATED)
+    assert first("do STEAL\nTake it", trap("theft", r"^take\b")) == "Take"
     assert [first(text, STEAL) for text in ("do STEAL", "and\nTake it", "we take it")] == ["STEAL", "Take", None]
     assert (STEAL.name, STEAL.pardon, SHOUT.pardon) == ("theft", NEGATED, None)
 
