@@ -14,7 +14,7 @@ from app.settings import Environment, Settings
 from app.store.engine import connected
 from app.store.guard import listed, verify_published
 from app.store.loggedvalues import REMEDY, logged_values
-from app.store.migrating import current_revision, head_revision
+from app.store.migrating import current_revision, head_revision, is_later, missing_columns
 from app.store.preparing import check_pgvector, check_postgres
 from app.store.served import publication
 from app.transports.cli.runtime import Diagnosis
@@ -88,6 +88,12 @@ def _schema(database: Database, _: Settings) -> Diagnosis:
     current, head = current_revision(database.owner), head_revision()
     if current == head:
         return Diagnosis("schema", "ok", f"at revision {head}")
+    if is_later(current):
+        missing = missing_columns(database.owner)
+        found = f"at revision {current}, a later release's; this program's is {head}"
+        if not missing:
+            return Diagnosis("schema", "ok", found)
+        return Diagnosis("schema", "broken", f"{found}, and needs {', '.join(missing)}", "run the later release")
     return Diagnosis(
         "schema", "broken", f"at revision {current or 'none'}, this program needs {head}", "run chatctx migrate"
     )

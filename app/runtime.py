@@ -24,7 +24,7 @@ from app.settings import Settings, read_settings
 from app.store.access import PostgresAccessStore
 from app.store.catalogue import PostgresCatalogue
 from app.store.guard import Guard
-from app.store.migrating import head_revision
+from app.store.migrating import current_revision
 from app.store.signals import PostgresSignals
 from app.transports import eventlog
 from app.transports.cli.runtime import Diagnosis
@@ -118,10 +118,10 @@ class LocalRuntime:
             yield StoredKeys(database.owner, load_peppers(pepper_path(settings)))
 
     def migrate(self) -> str:
-        """Bring the database's schema to the newest revision and return its id."""
+        """Bring the database's schema to the newest revision, and return the id of the one it is at."""
         with open_database(self.settings()) as database:
             database.migrate()
-            return head_revision() or "none"
+            return current_revision(database.owner) or "none"
 
     def diagnose(self) -> Sequence[Diagnosis]:
         """Look at everything the server needs."""

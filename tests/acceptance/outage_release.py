@@ -59,11 +59,15 @@ class NextRelease:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
+    def run(self, database: Database, command: str) -> tuple[int, str]:
+        """Run a command of it to the end; return exit code and output."""
+        running = self.start(database, command)
+        output, _ = running.communicate(timeout=110)
+        return running.returncode, output
+
     def migrate(self, database: Database) -> tuple[int, str]:
-        """Run its `migrate` to the end; return exit code and output."""
-        migrating = self.start(database)
-        output, _ = migrating.communicate(timeout=110)
-        return migrating.returncode, output
+        """Run its `migrate` to the end."""
+        return self.run(database, "migrate")
 
 
 def next_release(folder: Path, upgrade: str, downgrade: str = "pass", imports: str = "") -> NextRelease:

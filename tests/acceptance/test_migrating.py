@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from sqlalchemy import text
 
 from app.cluster.address import APP
-from app.store.catalogue import PostgresCatalogue
 from app.store.guard import verify_published
 from app.store.migrating import current_revision, downgrade, head_revision, is_at_head, upgrade
 from app.store.publishing import published_hashes
@@ -187,20 +188,23 @@ def test_t46_this_release_serves_on_the_schema_of_the_next(
 ) -> None:
     """While a release is rolled out, servers of the one before go on, and new ones of it start, on the newer schema.
 
-    The next release is this one with a revision more: no later code exists yet.
+    They answer and stay in service (/readyz), `migrate` changes nothing and `doctor` finds the schema in order. The
+    next release is this one with a revision more: no later code exists yet.
     """
     database.publish(make_record())
     release = next_release(tmp_path / "next", COLUMN, imports="import sqlalchemy as sa\n")
-    asked = {"ids": ["use-stable-keys"]}
     with serve(database) as program:
         code, output = release.migrate(database)
         assert code == 0, output
-        assert answer_of(program.call("get_guidance", asked))["missing"] == []
         with serve(database) as another:
-            assert answer_of(another.call("get_guidance", asked))["missing"] == []
+            for server in (program, another):
+                assert answer_of(server.call("get_guidance", {"ids": ["use-stable-keys"]}))["missing"] == []
+                assert httpx.get(f"{server.base}/readyz", timeout=30).status_code == 200
+    this = replace(release, folder=ROOT)
+    assert this.run(database, "migrate") == (0, f"schema at revision {NEXT}\n")
+    assert f"at revision {NEXT}, a later release's" in this.run(database, "doctor")[1]
     assert (current_revision(database.owner), head_revision() == NEXT) == (NEXT, False)
-    assert len(PostgresCatalogue(database.server).fetch(["use-stable-keys"])) == 1
-    record_property("figure", "1 running and 1 new server answer")
+    record_property("figure", "1 running and 1 new server answer and are ready")
 
 
 def test_t46_a_schema_that_lacks_what_is_needed_is_refused_by_name(
