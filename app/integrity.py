@@ -19,6 +19,7 @@ from app.ledger import DEMO_SIGNER, Decision, Entry, Ledger
 from app.record import canonical_hash, record_id
 from app.signatures import Signers
 
+_SAID_TWICE = ("slug", "topic", "title", "applies_to", "task_types")
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -81,7 +82,7 @@ class Proofs:
     Attributes:
         head: hash of the last line, None while there is none.
         whole: the ledger is known from its first line on.
-        latest: the latest time of a decision: a line dated before it was not taken before it.
+        latest: the latest time of a decision whose signature holds: a line after it was not taken before it.
     """
 
     policy: Policy
@@ -96,13 +97,17 @@ class Proofs:
         approvals, counts = dict(self.approvals), dict(self.counts)
         head, latest = self.head, self.latest
         for entry in entries:
-            head, latest = entry.hash, max(latest, entry.decided_at)
+            head = entry.hash
+            flaw = self.policy.flaw(entry, max(latest, entry.decided_at))
+            # Anybody who can write a line can write any time into it: only a signature vouches for one.
+            if entry.sig is not None and flaw is None:
+                latest = max(latest, entry.decided_at)
             if entry.decision is Decision.DEPRECATE:
+                # Whoever took the decision: in doubt a record is withheld.
                 approvals.pop(entry.slug, None)
                 continue
             counts[entry.slug] = counts.get(entry.slug, 0) + 1
             version = counts[entry.slug] if self.whole else None
-            flaw = self.policy.flaw(entry, latest)
             approvals[entry.slug] = Approval(entry.sha256, version, entry.decided_at, entry.by, flaw)
         return replace(self, head=head, latest=latest, approvals=approvals, counts=counts)
 
@@ -124,28 +129,35 @@ class Content:
     slug: str
     topic: str
     title: str
+    applies_to: Any
+    task_types: Any
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a record's row say beside its content, as far as it is told to callers.
+    """What the columns of a record's row say beside its content, as far as it decides what callers are told.
 
-    What a search finds by (words, vectors, keys of technologies) is not among them: it puts no text into an answer, and
-    depends on the version of the program that wrote it.
+    What a search finds by (words, vectors, keys of technologies) is not among them: it decides whether a record is
+    found, puts no text into an answer, and depends on the version of the program that wrote it.
+
+    Attributes:
+        applies_to, task_types: as JSON values; None when they cannot be read.
     """
 
     slug: str
     record_id: UUID
     topic: str
     title: str
+    applies_to: Any
+    task_types: Any
     content_version: int
     content_hash: str
     approved_at: datetime
 
 
 def content_of(body: Mapping[str, Any]) -> Content:
-    """Read a stored body. Raises ValueError, TypeError or KeyError when it is none."""
-    return Content(body_hash(body), body["slug"], body["topic"], body["title"])
+    """Read a stored body. Raises ValueError, TypeError, KeyError or RecursionError when it is none."""
+    return Content(body_hash(body), *(body[name] for name in _SAID_TWICE))
 
 
 def body_hash(body: Mapping[str, Any]) -> str:
@@ -170,6 +182,6 @@ def find_flaw(columns: Columns, content: Content | None, proofs: Proofs) -> Flaw
 
 
 def _agree(columns: Columns, content: Content, approval: Approval) -> bool:
-    said = (columns.slug, columns.topic, columns.title) == (content.slug, content.topic, content.title)
+    said = all(getattr(columns, name) == getattr(content, name) for name in _SAID_TWICE)
     decided = columns.record_id == record_id(columns.slug) and columns.approved_at == approval.at
     return said and decided and approval.version in (None, columns.content_version)

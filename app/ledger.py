@@ -17,10 +17,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Annotated, Any
 
 import rfc8785
+from pydantic import StringConstraints, TypeAdapter
 
 from app.errors import LedgerError
 
@@ -28,6 +29,8 @@ GENESIS = "0" * 64
 # Entries in this name make a set a demonstration: drafted and signed without an owner's judgement.
 DEMO_SIGNER = "demo"
 _DOMAIN = b"chatctx-ledger-v1\0"
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+Moment = Annotated[str, StringConstraints(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
 
 
 class Decision(StrEnum):
@@ -60,14 +63,14 @@ class Entry:
     """
 
     slug: str
-    sha256: str
+    sha256: Digest
     decision: Decision
-    at: str
+    at: Moment
     by: str
     note: str | None
-    prev: str
+    prev: Digest
     sig: str | None = None
-    hash: str = ""
+    hash: Digest = ""
 
     @property
     def decided_at(self) -> datetime:
@@ -195,20 +198,26 @@ def read_entry(line: bytes, number: int) -> Entry:
         cause = "ends with a carriage return: an editor or git converted the line ends"
         raise _broken(number, cause, "convert them back to LF, and keep git from it with `core.autocrlf=false`")
     try:
-        fields = json.loads(line)
-        entry = Entry(**{**fields, "decision": Decision(fields["decision"])})
-        whole = _hash(fields) == entry.hash and entry.line() == line
-    except (ValueError, TypeError, KeyError) as error:
+        entry = _shape().validate_json(line, strict=True)
+        # The pattern lets the 31st of June through.
+        datetime.fromisoformat(entry.at)
+        whole = entry.sealed().hash == entry.hash and entry.line() == line
+    except ValueError as error:
         raise _broken(number, "is not a ledger entry") from error
     if not whole:
         raise _broken(number, "was edited: its hash is not that of its content")
     return entry
 
 
+@cache
+def _shape() -> TypeAdapter[Entry]:
+    return TypeAdapter(Entry)
+
+
 def _is_whole(tail: bytes) -> bool:
     try:
         return isinstance(json.loads(tail), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

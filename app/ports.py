@@ -126,6 +126,7 @@ class CandidatePool:
         ideal_words: the BM25 score a record would have that held every known term of the question as densely as a
             record can: the theoretical maximum that normalises `words`.
         degraded: set when a part of the search failed and the rest was used.
+        withheld: records that were found besides, and are not served because they do not agree with their approvals.
     """
 
     candidates: tuple[Candidate, ...]
@@ -133,6 +134,7 @@ class CandidatePool:
     document_frequency: dict[str, int]
     ideal_words: float
     degraded: DegradedReason | None = None
+    withheld: int = 0
 
 
 @dataclass(frozen=True)

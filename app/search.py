@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from app.applicability import read_stack
+from app.applicability import judge_applicability, read_stack
 from app.budget import fit_answer
 from app.cards import search_card
 from app.contract import DegradedReason, Mode, SearchRequest
@@ -16,6 +16,7 @@ from app.ports import (
     CandidatePool,
     CandidateRequest,
     Catalogue,
+    PublishedRecord,
     QueryEmbedder,
     QueryEmbedding,
     RetrievalEvent,
@@ -67,6 +68,7 @@ class Search:
         pool: what the store found.
         ranked: all candidates, best first.
         answers: those that cleared the relevance gate, at most `max_results`.
+        withheld: records that were found and are not served because they do not agree with their approvals.
     """
 
     need: Need
@@ -76,6 +78,7 @@ class Search:
     embedding: QueryEmbedding | None
     degraded: DegradedReason | None
     provider: str = field(default="none")
+    withheld: int = 0
 
     @property
     def mode(self) -> Mode:
@@ -101,16 +104,26 @@ def search_knowledge(services: SearchServices, request: SearchRequest) -> dict[s
 
 def answer_search(services: SearchServices, request: SearchRequest) -> tuple[Search, dict[str, Any]]:
     """Search once; return how it went and the answer. Raises as search_knowledge."""
-    found = run_search(services, request)
-    published = services.catalogue.fetch([entry.candidate.slug for entry in found.answers])
-    cards = [
-        search_card(published[entry.candidate.slug], entry.judgement, request.detail)
-        for entry in found.answers
-        if entry.candidate.slug in published
-    ]
+    searched = run_search(services, request)
+    published = services.catalogue.fetch([entry.candidate.slug for entry in searched.answers])
+    found = _held_against(searched, published)
+    cards = [search_card(published[entry.candidate.slug], entry.judgement, request.detail) for entry in found.answers]
     answer = fit_answer(_frame(request, found), cards, request.room)
     services.signals.record_retrieval(_event(services, request, found, len(answer["results"])))
     return found, answer
+
+
+def _held_against(found: Search, published: Mapping[str, PublishedRecord]) -> Search:
+    """Return the search with those of its answers that are served, judged by what was approved.
+
+    The columns that records are found by are not what an owner approved: nothing of them may be told.
+    """
+    answers = tuple(
+        replace(entry, judgement=judge_applicability(served.record.applies_to, found.need.stack))
+        for entry in found.answers
+        if (served := published.get(entry.candidate.slug)) is not None
+    )
+    return replace(found, answers=answers, withheld=found.withheld + len(found.answers) - len(answers))
 
 
 def run_search(services: SearchServices, request: SearchRequest) -> Search:
@@ -125,7 +138,7 @@ def run_search(services: SearchServices, request: SearchRequest) -> Search:
     ranked = tuple(rank(pool, need, question=usable, weights=services.weights))
     answers = choose_answers(ranked, request.max_results)
     degraded = reason or pool.degraded or _truncation(usable)
-    return Search(need, pool, ranked, answers, usable, degraded, services.embedder.provider)
+    return Search(need, pool, ranked, answers, usable, degraded, services.embedder.provider, pool.withheld)
 
 
 # The store could not use the question's vector at all: what it found, it found by words.
@@ -203,6 +216,8 @@ def _suggestions(request: SearchRequest, found: Search) -> list[str]:
         return [doubted] if doubted else []
     if not found.pool.document_count:
         return ["No record is published here yet: tell the owner, and use primary documentation."]
+    if found.withheld:
+        return ["Records near this question are withheld until they agree with their approvals: tell the owner."]
     hints = ["Not in the knowledge base: use primary documentation and do not invent guidance."]
     if not found.need.stack.versions:
         hints.append("Name the technologies you work with.")

@@ -12,8 +12,9 @@ from functools import partial
 from typing import Protocol
 
 from app.access import Access
-from app.database import Database
+from app.database import Database, policy_of
 from app.errors import SettingsError, Unavailable
+from app.integrity import Policy
 from app.operations import OPERATIONS, Services, call
 from app.ports import Publication
 from app.publicfiles import Site, render_all
@@ -81,7 +82,7 @@ def serve(settings: Settings, opened: Served, listener: socket.socket) -> int:
     verifying = _repeated("verify-records", settings.verify_seconds, partial(told.look_again, app))
     forgetting = _repeated("forget-days", FORGET_SECONDS, opened.access.forget_days)
     with verifying, forgetting:
-        return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, told.site))
+        return serve_app(app, listener, on_started=lambda _host, _port: announce(settings, told.site, told.withheld))
 
 
 class Told:
@@ -110,10 +111,19 @@ class Told:
 
     def _look(self) -> Publication:
         engine = self._opened.database.server
-        demo = self._opened.guard.examine(engine).demo
+        found = self._opened.guard.examine(engine, self._policy())
+        self.withheld = len(found.withheld)
         served = publication(engine)
         # The row that says so can be written by whoever can write to the database; the approvals cannot.
-        return replace(served, demo=served.demo or demo)
+        return replace(served, demo=served.demo or found.demo, records=found.records - self.withheld)
+
+    def _policy(self) -> Policy | None:
+        """Read who may sign anew, so that a key that is taken out of the file counts no longer."""
+        try:
+            return policy_of(self._settings)
+        except SettingsError:
+            _log.error("the allowed signers cannot be read: those that were read before stay")
+            return None
 
 
 def refuse_demo_in_production(settings: Settings, served: Publication) -> None:
@@ -140,8 +150,6 @@ def _repeat(name: str, seconds: float, work: Callable[[], object], stop: threadi
     while not stop.wait(seconds):
         try:
             work()
-        except Unavailable:
-            continue
         except Exception as error:  # noqa: BLE001 - the next time may succeed, and somebody must hear of this one
             _log.error("%s failed: %s", name, type(error).__name__)
 

@@ -48,11 +48,11 @@ class Signer:
         return alive and for_us and self.key == key and _matches(name, self.principals)
 
 
+@dataclass(frozen=True)
 class Signers:
-    """The allowed signers. Pure: the file is read once, by `read_signers`."""
+    """The allowed signers, as their file said when `read_signers` read it."""
 
-    def __init__(self, signers: Iterable[Signer]) -> None:
-        self._signers = tuple(signers)
+    signers: tuple[Signer, ...]
 
     def accepts(self, entry: Entry, at: datetime) -> bool:
         """Tell whether a decision is signed by somebody who may, in the name it was taken in.
@@ -61,7 +61,7 @@ class Signers:
             at: when it was taken, as far as the lines before it allow: a date set back must not revive a key.
         """
         key = key_of(entry)
-        return key is not None and any(signer.admits(entry.by, key, at) for signer in self._signers)
+        return key is not None and any(signer.admits(entry.by, key, at) for signer in self.signers)
 
 
 def key_of(entry: Entry) -> PublicKey | None:
@@ -91,7 +91,7 @@ def read_signers(path: Path) -> Signers:
     ]
     if not signers:
         raise SettingsError(f"The file of allowed signers names nobody: {path}")
-    return Signers(signers)
+    return Signers(tuple(signers))
 
 
 def without_armour(armoured: str) -> str:

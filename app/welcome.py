@@ -37,12 +37,23 @@ def instructions(site: Site) -> str:
     )
 
 
-def announce(settings: Settings, site: Site) -> None:
-    """Print where the server is, how to add it to a client, and how to ask from the shell."""
+def _warning(withheld: int) -> list[str]:
+    if not withheld:
+        return []
+    return [f"{withheld} records are withheld, the log says why: see docs/approving.md, or chatctx review publish"]
+
+
+def announce(settings: Settings, site: Site, withheld: int) -> None:
+    """Print where the server is, how to add it to a client, and how to ask from the shell.
+
+    Args:
+        withheld: records that are published and not served.
+    """
     count = f"{site.records} records" if site.records else "no records (chatctx review publish)"
     lines = [
         "",
         f"chatctx serves {count} at {site.endpoint}",
+        *_warning(withheld),
         site.standing,
         "",
         "Add it to a client:",

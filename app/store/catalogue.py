@@ -11,7 +11,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -21,12 +21,12 @@ from sqlalchemy import Connection, Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError
 
 from app.contract import DegradedReason
-from app.errors import InternalError
+from app.errors import InternalError, Unavailable
 from app.indexing import K1, inverse_document_frequency
 from app.ports import Candidate, CandidatePool, CandidateRequest, PublishedRecord, QueryEmbedding
 from app.record import AppliesTo, Kind, Record, TaskType, Topic, is_slug
-from app.store.engine import connected, is_unavailable, sql, sql_text, sqlstate
-from app.store.guard import Guard
+from app.store.engine import RETRY_AFTER_SECONDS, connected, is_unavailable, sql, sql_text, sqlstate
+from app.store.guard import Guard, read_rows
 from app.store.served import NOTHING_PUBLISHED, ModelState, PublicationState, read_state
 from app.versions import Scheme
 
@@ -36,6 +36,8 @@ REACH = 4_000
 REACH_WHEN_NARROWED = 20_000
 # An index returns vectors; a record has about six, of which a few are near the same question.
 _VECTORS_PER_RECORD = 6
+# Bytes that the columns of a candidate take in storage, at most: title, topic and what it applies to.
+_STORED = 8_192
 _log = logging.getLogger(__name__)
 
 
@@ -71,7 +73,10 @@ class PostgresCatalogue:
         self._state = NOTHING_PUBLISHED
 
     def find_candidates(self, request: CandidateRequest) -> CandidatePool:
-        """Search by words and by meaning in one round trip; deterministic. Raises Unavailable.
+        """Search by words and by meaning in one round trip; deterministic.
+
+        Raises:
+            Unavailable: the database does not answer, or every record is withheld.
 
         After a publish, the first search of each process makes one more round trip, to learn which models are served.
         """
@@ -79,12 +84,21 @@ class PostgresCatalogue:
             for _ in range(3):
                 pool = self._find(connection, request)
                 if pool is not None:
+                    self._refuse_if_none_is_served(pool)
                     return pool
                 self._state = read_state(connection)
-                self._guard.refresh(connection, self._state.publication.ledger_head)
+                self._guard.follow(connection, self._state.publication.ledger_head)
                 if self._state.generation == 0:
                     return CandidatePool((), 0, dict.fromkeys(request.terms, 0), 0.0)
         raise InternalError("The records changed faster than they could be searched.")
+
+    def _refuse_if_none_is_served(self, pool: CandidatePool) -> None:
+        """Keep an answer from saying that nothing is known where what is known is withheld. Raises Unavailable."""
+        if pool.withheld and not pool.candidates and not self._guard.serves_any():
+            raise Unavailable(
+                "Every record is withheld until it agrees with its approval: tell the owner.",
+                details={"retry_after_seconds": RETRY_AFTER_SECONDS},
+            )
 
     def fetch(self, identifiers: Sequence[str]) -> dict[str, PublishedRecord]:
         """Return served records by the slug or id that was asked for; unknown ones are absent. Raises Unavailable."""
@@ -93,8 +107,7 @@ class PostgresCatalogue:
         if not slugs and not ids:
             return {}
         with connected(self._engine) as connection:
-            rows = connection.execute(sql("fetch_records"), {"slugs": slugs, "ids": list(ids.values())}).all()
-            rows = self._guard.sound(connection, rows)
+            rows = self._guard.sound(connection, partial(read_rows, connection, slugs, list(ids.values())))
         published = [found for row in rows if (found := _published(row)) is not None]
         by_slug = {found.record.slug: found for found in published}
         by_id = {found.record_id: found for found in published}
@@ -156,6 +169,7 @@ def _parameters(request: CandidateRequest, model: ModelState | None) -> dict[str
         "per_leg": request.per_leg,
         "reach": REACH_WHEN_NARROWED if request.technologies else REACH,
         "ceiling": K1 + 1,
+        "stored": _STORED,
         "vectors": request.per_leg * _VECTORS_PER_RECORD,
         "model_no": model.model_no if model else None,
         "vector": HalfVector(request.embedding.vector) if model and request.embedding else None,
@@ -191,8 +205,11 @@ def _pool(
     first = rows[0]
     known: dict[str, int] = json.loads(first.document_frequency or "{}")
     idf = (inverse_document_frequency(known[term], first.document_count) for term in request.terms if term in known)
+    found = [row for row in rows if row.slug is not None]
+    served = [row for row in found if guard.serves(row.slug)]
     return CandidatePool(
-        candidates=tuple(_candidates(row for row in rows if row.slug is not None and guard.serves(row.slug))),
+        candidates=tuple(_candidates(served)),
+        withheld=len(found) - len(served),
         document_count=first.document_count,
         document_frequency={term: known.get(term, 0) for term in request.terms},
         ideal_words=math.fsum(idf) * (K1 + 1),
@@ -214,7 +231,8 @@ def _candidates(rows: Iterable[Any]) -> Iterator[Candidate]:
                 cosine=row.cosine,
                 phrase=float(row.phrase),
             )
-        except ValueError:
+        # Columns are held against the content when it is fetched; here they may be anything.
+        except (ValueError, TypeError, KeyError, RecursionError):
             _log.warning("record %s was published by a newer version and is not served by this one", row.slug)
 
 

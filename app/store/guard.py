@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import Connection, Engine
 
@@ -19,6 +20,10 @@ from app.store.engine import connected, sql
 from app.store.ledgerlines import walk_back
 
 PAGE = 200
+# Bytes of a record's content: a file is at most half of it, and a row that is more was not written by a publish. What
+# is stored may be compressed, a hundred times and more; it is measured before it is unpacked.
+LONGEST = 131_072
+STORED = 65_536
 _NAMED = 12
 _log = logging.getLogger(__name__)
 
@@ -51,7 +56,10 @@ class Guard:
     def __init__(self, policy: Policy | None = None) -> None:
         self._proofs = Proofs(policy or Policy())
         self._refused: str | None = None
-        self._lock = Lock()
+        self._gap = False
+        self._records = 0
+        self._reading = Lock()
+        self._noting = Lock()
         self.withheld: Mapping[str, Flaw] = {}
 
     @property
@@ -64,59 +72,133 @@ class Guard:
         return slug in self._proofs.approvals and slug not in self.withheld
 
     def serves_any(self) -> bool:
-        """Tell whether not everything that was found is withheld."""
-        return not self.withheld or any(slug not in self.withheld for slug in self._proofs.approvals)
+        """Tell whether the last look at every record left one to serve, or found none at all."""
+        return not self.withheld or len(self.withheld) < self._records
 
-    def refresh(self, connection: Connection, head: str | None) -> None:
-        """Read the lines up to the ledger's head that are not known yet. Raises Unavailable."""
-        with self._lock:
-            known = self._proofs.head
-            if head is None or head in (known, self._refused):
-                return
-            walk = walk_back(connection, head, known)
-            if known is not None and walk.end != "known":
-                self._refused = head
-                _log.error("the ledger in the database does not continue the one it was: it is not believed")
-                return
-            if walk.end == "gap":
-                _log.error("the ledger in the database has a gap: records approved before it are withheld")
-            base = self._proofs if known else Proofs(self._proofs.policy, whole=walk.end == "beginning")
-            self._proofs = base.followed_by(walk.entries)
+    def follow(self, connection: Connection, head: str | None) -> None:
+        """Take notice of a publish: read the lines that are new, and look for those that were missing.
 
-    def sound(self, connection: Connection, rows: Sequence[Any]) -> list[Any]:
-        """Return those of the fetched rows that are what was approved. Raises Unavailable."""
-        flaws = {row.slug: self._flaw(row) for row in rows}
-        if any(flaws.values()):
-            self.refresh(connection, connection.scalar(sql("ledger_head")))
-            flaws = {row.slug: self._flaw(row) for row in rows}
+        Args:
+            head: hash of the ledger's last line, as the publication names it.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        with self._reading:
+            self._read_on(connection, head)
+            if not self._proofs.whole:
+                self._read_again(connection, self._proofs.policy)
+
+    def sound(self, connection: Connection, read: Callable[[], Sequence[Any]]) -> list[Any]:
+        """Return those of the rows that are what was approved. Raises Unavailable.
+
+        Args:
+            read: reads the rows. They are read twice when one is not in order, because a publish may have come between
+                them and what is known of the ledger.
+        """
+        rows, flaws = self._judged(connection, read)
         self._note(flaws)
         return [row for row in rows if flaws[row.slug] is None]
 
-    def examine(self, engine: Engine) -> Examination:
-        """Look at every served record, a page at a time. Raises Unavailable."""
+    def examine(self, engine: Engine, policy: Policy | None = None) -> Examination:
+        """Look at every served record, a page at a time, and at lines of the ledger that were missing.
+
+        Args:
+            policy: what decisions must carry from now on; None for what they had to so far.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        self._prepare(engine, policy or self._proofs.policy)
         found: dict[str, Flaw] = {}
         records, demo = 0, False
-        for connection, rows in _pages(engine):
-            sound = {row.slug for row in self.sound(connection, rows)}
-            found |= {row.slug: self.withheld[row.slug] for row in rows if row.slug not in sound}
-            demo |= any(self._proofs.approvals[slug].by == DEMO_SIGNER for slug in sound)
-            records += len(rows)
-        self.withheld = found
+        for connection, read in _pages(engine):
+            _, flaws = self._judged(connection, read)
+            self._note(flaws)
+            found |= _flawed(flaws)
+            demo |= any(_is_demo(self._proofs, slug) for slug in flaws.keys() - found.keys())
+            records += len(flaws)
+        with self._noting:
+            self.withheld, self._records = found, records
         return Examination(records, found, demo)
 
-    def _flaw(self, row: Any) -> Flaw | None:
-        columns = Columns(
-            row.slug, row.record_id, row.topic, row.title, row.content_version, row.content_hash, row.approved_at
-        )
-        return find_flaw(columns, _content(row.body), self._proofs)
+    def _prepare(self, engine: Engine, policy: Policy) -> None:
+        if policy == self._proofs.policy and self._proofs.whole:
+            return
+        with self._reading, connected(engine) as connection:
+            self._read_again(connection, policy)
+
+    def _read_on(self, connection: Connection, head: str | None) -> None:
+        known = self._proofs.head
+        if head is None or head in (known, self._refused):
+            return
+        walk = walk_back(connection, head, known)
+        if known is not None and walk.end != "known":
+            self._refused = head
+            _log.error("the ledger in the database does not continue the one it was: it is not believed")
+            return
+        base = self._proofs if known else Proofs(self._proofs.policy, whole=walk.end == "beginning")
+        self._adopt(base.followed_by(walk.entries))
+
+    def _read_again(self, connection: Connection, policy: Policy) -> None:
+        """Judge anew all that leads to the last line that is known: the hashes say that it is the same."""
+        head = self._proofs.head
+        if head is None:
+            self._proofs = Proofs(policy)
+            return
+        walk = walk_back(connection, head, None)
+        self._adopt(replace(Proofs(policy, whole=walk.end == "beginning").followed_by(walk.entries), head=head))
+
+    def _adopt(self, proofs: Proofs) -> None:
+        if not proofs.whole and not self._gap:
+            _log.error("the ledger in the database has a gap: records approved before it are withheld")
+        self._gap = not proofs.whole
+        self._proofs = proofs
+
+    def _judged(
+        self, connection: Connection, read: Callable[[], Sequence[Any]]
+    ) -> tuple[Sequence[Any], dict[str, Flaw | None]]:
+        rows = read()
+        flaws = {row.slug: _flaw(row, self._proofs) for row in rows}
+        if any(flaws.values()):
+            with self._reading:
+                self._read_on(connection, connection.scalar(sql("ledger_head")))
+            rows = read()
+            flaws = {row.slug: _flaw(row, self._proofs) for row in rows}
+        return rows, flaws
 
     def _note(self, flaws: Mapping[str, Flaw | None]) -> None:
-        found = {slug: flaw for slug, flaw in flaws.items() if flaw is not None}
-        _tell([(slug, flaw) for slug, flaw in found.items() if self.withheld.get(slug) is not flaw])
-        cleared = {slug for slug, flaw in flaws.items() if flaw is None}
-        if found or cleared & self.withheld.keys():
-            kept = {slug: flaw for slug, flaw in self.withheld.items() if slug not in cleared}
-            self.withheld = kept | found
+        found = _flawed(flaws)
+        with self._noting:
+            news = [(slug, flaw) for slug, flaw in found.items() if self.withheld.get(slug) is not flaw]
+            cleared = (flaws.keys() - found.keys()) & self.withheld.keys()
+            if news or cleared:
+                self.withheld = {slug: flaw for slug, flaw in self.withheld.items() if slug not in cleared} | found
+        _tell(news)
+
+
+def _flaw(row: Any, proofs: Proofs) -> Flaw | None:
+    columns = Columns(
+        slug=row.slug,
+        record_id=row.record_id,
+        topic=row.topic,
+        title=row.title,
+        applies_to=_value(row.applies_to),
+        task_types=_value(row.task_types),
+        content_version=row.content_version,
+        content_hash=row.content_hash,
+        approved_at=row.approved_at,
+    )
+    return find_flaw(columns, _content(row.body), proofs)
+
+
+def _flawed(flaws: Mapping[str, Flaw | None]) -> dict[str, Flaw]:
+    return {slug: flaw for slug, flaw in flaws.items() if flaw is not None}
+
+
+def _is_demo(proofs: Proofs, slug: str) -> bool:
+    approval = proofs.approvals.get(slug)
+    return approval is not None and approval.by == DEMO_SIGNER
 
 
 def _tell(found: Sequence[tuple[str, Flaw]]) -> None:
@@ -142,21 +224,40 @@ def verify_published(engine: Engine, policy: Policy | None = None) -> list[str]:
     return sorted(Guard(policy).examine(engine).withheld)
 
 
-def _pages(engine: Engine) -> Iterator[tuple[Connection, Sequence[Any]]]:
-    """Yield the served rows; each page has a connection of its own, so that a long look keeps none from callers."""
+def _pages(engine: Engine) -> Iterator[tuple[Connection, Callable[[], Sequence[Any]]]]:
+    """Yield what reads each page; each has a connection of its own, so that a long look keeps none from callers."""
     after = ""
     while True:
         with connected(engine) as connection:
-            rows = connection.execute(sql("published_bodies"), {"after": after, "page": PAGE}).all()
-            if not rows:
+            page = connection.execute(sql("published_page"), {"after": after, "page": PAGE}).scalars().all()
+            if not page:
                 return
-            yield connection, rows
-            after = rows[-1].slug
+            yield connection, partial(read_rows, connection, page)
+            after = page[-1]
+
+
+def read_rows(connection: Connection, slugs: Sequence[str], ids: Sequence[UUID] = ()) -> Sequence[Any]:
+    """Read served records as they are stored, each with what it is held against its approval by."""
+    return connection.execute(
+        sql("fetch_records"), {"slugs": list(slugs), "ids": list(ids), "longest": LONGEST, "stored": STORED}
+    ).all()
+
+
+def _content(body: str | None) -> Content | None:
+    return None if body is None else _parsed(body)
 
 
 @lru_cache(maxsize=2048)
-def _content(body: str) -> Content | None:
+def _parsed(body: str) -> Content | None:
     try:
         return content_of(json.loads(body))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _value(column: str | None) -> Any:
+    """Return a column's JSON value, None when it cannot be read."""
+    try:
+        return None if column is None else json.loads(column)
+    except (ValueError, RecursionError):
         return None

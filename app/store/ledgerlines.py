@@ -17,6 +17,8 @@ from app.store.engine import sql
 from app.store.tables import ledger_line
 
 _PAGE = 2_000
+# Bytes of a line; with a note and an RSA signature it takes two thousand.
+_LONGEST = 65_536
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def walk_back(connection: Connection, head: str, known: str | None) -> Walk:
 def _newest_first(connection: Connection, head: str, known: str | None) -> Iterator[Entry | None]:
     """Yield the lines; None for one that is no line any more."""
     while True:
-        page = connection.scalars(sql("ledger_lines"), {"head": head, "known": known or "", "page": _PAGE}).all()
+        page = connection.scalars(sql("ledger_lines"), _window(head, known)).all()
         for line in page:
             entry = _entry(line)
             yield entry
@@ -73,8 +75,12 @@ def _newest_first(connection: Connection, head: str, known: str | None) -> Itera
             return
 
 
-def _entry(line: str) -> Entry | None:
+def _window(head: str, known: str | None) -> dict[str, object]:
+    return {"head": head, "known": known or "", "page": _PAGE, "longest": _LONGEST}
+
+
+def _entry(line: str | None) -> Entry | None:
     try:
-        return read_entry(line.encode(), 0)
+        return None if line is None else read_entry(line.encode(), 0)
     except LedgerError:
         return None

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from app.cluster import Cluster
 from app.cluster.address import DATABASE
 from app.transports import eventlog
 from tests.acceptance.conftest import ROOT, Program, Start, run_program
+from tests.acceptance.integrity_signed import allow, make_key
 from tests.acceptance.privacy_failures import WatchedDatabase
 from tests.acceptance.privacy_requests import QUESTION
 from tests.edge.wire import META, http_post, raw
@@ -44,18 +46,24 @@ KEYS: dict[str, str | tuple[float, float]] = {
 NOT_PROVOKED: set[str] = set()
 
 
-def test_t35_every_line_of_the_log_says_only_what_is_listed(start: Start, record_property: Note) -> None:
+def test_t35_every_line_of_the_log_says_only_what_is_listed(
+    start: Start, tmp_path: Path, record_property: Note
+) -> None:
     """Every event the server can log is made to happen: each is one line of listed fields with values of a known form.
 
     All lines in the program's code are found by reading it, so a new one that no test provokes fails this, and so does
     a new field. What libraries log passes the same form. Line ends, escape sequences and forged lines that callers send
     in every field do not get into the log.
     """
-    with start(CHATCTX_LOG_LEVEL="debug", CHATCTX_VERIFY_SECONDS="1") as program, Cluster(program.home) as cluster:
+    signers = allow(tmp_path / "allowed", "owner", make_key(tmp_path, "key"))
+    environ = {"CHATCTX_LOG_LEVEL": "debug", "CHATCTX_VERIFY_SECONDS": "1", "CHATCTX_ALLOWED_SIGNERS": str(signers)}
+    with start(**environ) as program, Cluster(program.home) as cluster:
         database = WatchedDatabase(cluster, DATABASE)
         announced = len(program.lines)
         _answer_in_every_way(program)
         _fail_in_every_way(program, database)
+        signers.write_text("names nobody\x1b[31m\n", "utf-8")
+        _await(program, "allowed signers cannot be read")
         _lose_the_database(program, database)
         program.stop()
         events = [_event(line) for line in program.lines[announced:]]

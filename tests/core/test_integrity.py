@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -12,7 +12,7 @@ import pytest
 from app.integrity import Columns, Content, Flaw, Policy, Proofs, content_of, find_flaw, prove
 from app.ledger import Decision, Entry, Ledger, draft
 from app.record import canonical_form, content_hash, record_id
-from app.signatures import Signers
+from app.signatures import Signer, Signers
 from tests.core.records import make_record
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -20,12 +20,12 @@ SLUG = "a-record"
 OLD, NEW = "a" * 64, "b" * 64
 
 
+@dataclass(frozen=True)
 class Recorder(Signers):
     """Signers that accept what is signed `good`, and keep at what time they were asked."""
 
-    def __init__(self) -> None:
-        super().__init__(())
-        self.asked: list[datetime] = []
+    signers: tuple[Signer, ...] = ()
+    asked: list[datetime] = field(default_factory=list)
 
     def accepts(self, entry: Entry, at: datetime) -> bool:
         self.asked.append(at)
@@ -51,8 +51,8 @@ def deprecate(sha256: str, at: datetime = NOON, slug: str = SLUG) -> tuple[str, 
 
 def stored(sha256: str = OLD, version: int = 1, **changes: object) -> tuple[Columns, Content]:
     """Return a row that says what its content says."""
-    columns = Columns(SLUG, record_id(SLUG), "data", "A title", version, sha256, NOON)
-    return replace(columns, **changes), Content(sha256, SLUG, "data", "A title")
+    columns = Columns(SLUG, record_id(SLUG), "data", "A title", [], ["build"], version, sha256, NOON)
+    return replace(columns, **changes), Content(sha256, SLUG, "data", "A title", [], ["build"])
 
 
 def flaw(proofs: Proofs, sha256: str = OLD, version: int = 1, **changes: object) -> Flaw | None:
@@ -89,6 +89,9 @@ def test_content_that_has_not_the_hash_beside_it_is_withheld() -> None:
     [
         {"topic": "security"},
         {"title": "Another"},
+        {"applies_to": [{"kind": "framework", "name": "React", "version_constraint": None, "scheme": None}]},
+        {"applies_to": None},
+        {"task_types": []},
         {"content_version": 2},
         {"record_id": uuid4()},
         {"approved_at": NOON + timedelta(seconds=1)},
@@ -169,6 +172,17 @@ def test_the_latest_time_is_kept_between_pieces() -> None:
     assert signers.asked == [later, later]
 
 
+@pytest.mark.parametrize("sig", [None, "bad"])
+def test_the_time_of_a_line_without_a_valid_signature_is_not_believed(sig: str | None) -> None:
+    """Otherwise anybody who can write a line can make every key look expired."""
+    signers = Recorder()
+    far = NOON + timedelta(days=300_000)
+    first = ledger(approve(OLD, far, slug="other"), sig=sig)
+    proofs = prove(first, Policy(signers)).followed_by(ledger(approve(OLD), sig="good").entries)
+    assert proofs.approvals[SLUG].flaw is None
+    assert signers.asked[-1] == NOON
+
+
 def test_who_approved_and_when_is_kept() -> None:
     approval = prove(ledger(approve(OLD), approve(NEW)), Policy()).approvals[SLUG]
     assert (approval.sha256, approval.version, approval.at, approval.by, approval.flaw) == (NEW, 2, NOON, "alice", None)
@@ -183,7 +197,10 @@ def test_a_stored_body_is_read_as_it_was_approved() -> None:
     """The hash of a record's canonical form is the one its approval names."""
     record = make_record()
     content = content_of(json.loads(canonical_form(record, {"a.py": b"pass"})))
-    assert content == Content(content_hash(record, {"a.py": b"pass"}), record.slug, record.topic.value, record.title)
+    assert content.sha256 == content_hash(record, {"a.py": b"pass"})
+    assert (content.slug, content.topic, content.title) == (record.slug, record.topic.value, record.title)
+    assert [entry["name"] for entry in content.applies_to] == [entry.name for entry in record.applies_to]
+    assert content.task_types == [task.value for task in record.task_types]
 
 
 def test_a_body_that_is_none_cannot_be_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import rfc8785
 
 from app.errors import LedgerError
 from review.ledger import GENESIS, Decision, Entry, State, append, read_ledger
@@ -83,6 +85,13 @@ def test_a_decision_that_changes_nothing_is_refused(path):
         decide(path, "unknown", decision=Decision.DEPRECATE)
 
 
+def resealed(line, **changes):
+    """Return the line with other values and the hash that belongs to them."""
+    body = {name: value for name, value in {**json.loads(line), **changes}.items() if name != "hash"}
+    digest = hashlib.sha256(b"chatctx-ledger-v1\0" + rfc8785.dumps(body)).hexdigest()
+    return json.dumps({**body, "hash": digest}, separators=(",", ":")).encode()
+
+
 @pytest.mark.parametrize(
     ("tamper", "line", "what"),
     [
@@ -95,10 +104,18 @@ def test_a_decision_that_changes_nothing_is_refused(path):
         (lambda lines: [*lines[:1], lines[1].replace(b'"by":', b'"by": '), *lines[2:]], 2, "was edited"),
         (lambda lines: [*lines[:1], b"{}", *lines[2:]], 2, "is not a ledger entry"),
         (lambda lines: [*lines[:1], b"", *lines[2:]], 2, "is not a ledger entry"),
-        (lambda lines: [*lines[:1], lines[1][:-1] + b',"x":1}', *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], lines[1][:-1] + b',"x":1}', *lines[2:]], 2, "was edited"),
         (lambda lines: [*lines[:1], b"\xff\xfe", *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], b"[" * 100_000, *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], resealed(lines[1], at="noon"), *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], resealed(lines[1], at="2026-02-30T00:00:00Z"), *lines[2:]], 2, "is not a ledger"),
+        (lambda lines: [*lines[:1], resealed(lines[1], slug=["a"]), *lines[2:]], 2, "is not a ledger entry"),
+        (lambda lines: [*lines[:1], resealed(lines[1], sig=5), *lines[2:]], 2, "is not a ledger entry"),
     ],
-    ids=["moved", "dropped", "beheaded", "repeated", "signer", "slug", "spacing", "empty", "blank", "added", "garbage"],
+    ids=[
+        "moved", "dropped", "beheaded", "repeated", "signer", "slug", "spacing", "empty", "blank", "added", "garbage",
+        "nested", "no time", "no day", "no name", "no signature",
+    ],
 )  # fmt: skip
 def test_a_line_that_was_touched_is_found_and_named(path, tamper, line, what):
     """Whatever is done to the lines, reading and appending both refuse, and the file is left as it was."""

@@ -1,5 +1,24 @@
 -- Served records by slug or by id, whole, so that each can be held against its approval.
--- Empty arrays match nothing; no parameter may be null.
-SELECT slug, record_id, topic, title, content_version, content_hash, approved_at, CAST(body AS text) AS body
-FROM published_record
-WHERE slug = ANY (CAST(:slugs AS text[])) OR record_id = ANY (CAST(:ids AS uuid[]))
+-- One of more than :stored bytes in storage or :longest unpacked says null, and is not even read. Empty arrays match nothing; no parameter may be null.
+SELECT
+    record.slug, record.record_id, record.content_version, record.approved_at,
+    said.topic, said.title, said.content_hash, said.applies_to, said.task_types, said.body
+FROM published_record AS record
+LEFT JOIN LATERAL (
+    SELECT
+        record.topic, record.title, record.content_hash, CAST(record.applies_to AS text) AS applies_to,
+        CAST(record.task_types AS text) AS task_types, CAST(record.body AS text) AS body
+    WHERE
+        pg_column_size(record.topic) + pg_column_size(record.title) + pg_column_size(record.content_hash)
+        + pg_column_size(record.applies_to) + pg_column_size(record.task_types) + pg_column_size(record.body)
+        <= CAST(:stored AS integer)
+    OFFSET 0
+) AS unpacked ON true
+LEFT JOIN LATERAL (
+    SELECT unpacked.*
+    WHERE
+        octet_length(unpacked.topic) + octet_length(unpacked.title) + octet_length(unpacked.content_hash)
+        + octet_length(unpacked.applies_to) + octet_length(unpacked.task_types) + octet_length(unpacked.body)
+        <= CAST(:longest AS integer)
+) AS said ON true
+WHERE record.slug = ANY (CAST(:slugs AS text[])) OR record.record_id = ANY (CAST(:ids AS uuid[]))

@@ -97,6 +97,10 @@ candidate AS (
             LIMIT 3
         ) AS best
     ) AS closest ON true
+    -- A row that no publish wrote: it is withheld, and not even read.
+    WHERE
+        pg_column_size(record.title) + pg_column_size(record.topic)
+        + pg_column_size(record.applies_to) + pg_column_size(record.task_types) <= CAST(:stored AS integer)
 )
 SELECT
     publication.generation, publication.document_count,
