@@ -11,15 +11,16 @@ import re
 from asyncio.events import TimerHandle
 from typing import ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from httptools import HttpParserError, HttpParserUpgrade
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 2\r\ncontent-type: application/json\r\n"
     b"content-length: 28\r\nconnection: close\r\n\r\n"
     b'{"error":"too many clients"}'
 )
+_INVALID = "Invalid HTTP request received."
 _ABSOLUTE_FORM = re.compile(rb"[A-Za-z][0-9A-Za-z+.\-]*://([^/?#]*)")
-_UPGRADE = re.compile(rb"(?<=\r\n)(?=upgrade[ \t]*:)", re.IGNORECASE)
 
 
 class DeadlineProtocol(HttpToolsProtocol):
@@ -29,8 +30,9 @@ class DeadlineProtocol(HttpToolsProtocol):
     so a byte now and then does not help.
 
     Trailers are dropped, as RFC 9110 allows: what arrives behind the body must not change whom it is counted for.
-    Offers of another protocol are declined, as it allows too: Java's client makes one with each request over plain
-    HTTP, and the parser would take the body for that protocol's.
+    Offers of another protocol are declined, as it allows too; Java's client makes one with each request over plain
+    HTTP. The parser stops behind their head and would take the body for the next request, so the body is taken by its
+    length here, nothing behind it is read, and the connection ends with the answer.
     """
 
     FIRST_BYTE_SECONDS: ClassVar[float] = 5.0
@@ -41,7 +43,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     _latest: float | None = None
     _timer: TimerHandle | None = None
     _head_is_whole = False
-    _is_between_requests = True
+    # Bytes that the body still lacks of a request that offers another protocol, None without an offer.
+    _lacking: int | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the clock for the first byte."""
@@ -63,14 +66,31 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Start the clock for a request with the first byte that belongs to none yet."""
-        if self._latest is None:
+        if self._lacking is not None:
+            self._take_body(data)
+            return
+        # While an answer is on its way, an empty line is no request that begins: a stream is not to be cut for it.
+        if self._latest is None and not self._is_answering():
             self._start(self.REQUEST_SECONDS)
-        super().data_received(_declining(data) if self._is_between_requests else data)
+        # As uvicorn has it, except for what follows an offer.
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except HttpParserUpgrade as offer:
+            self._decline(data[offer.args[0] :])
+        except HttpParserError:
+            self.logger.warning(_INVALID)
+            self.send_400_response(_INVALID)
+
+    def _is_answering(self) -> bool:
+        # uvicorn declares that there always is one; before the first request there is none.
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
 
     def on_message_begin(self) -> None:
         """Start the clock for this request."""
         self._start(self.REQUEST_SECONDS)
-        self._head_is_whole = self._is_between_requests = False
+        self._head_is_whole = False
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -88,9 +108,31 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Stop the clock: the rest is ours."""
+        # Of an offer the parser has seen the head only.
+        if self.parser.should_upgrade() and self._lacking != 0:
+            return
         self._latest = None
-        self._is_between_requests = True
         super().on_message_complete()
+
+    def _decline(self, rest: bytes) -> None:
+        """Go on with a request as if it had offered nothing, and make it the last one of its connection."""
+        self.cycle.keep_alive = False
+        lengths = [value for name, value in self.headers if name == b"content-length"]
+        if any(name == b"transfer-encoding" for name, _ in self.headers):
+            self._lacking = 0
+            self.send_400_response(_INVALID)
+        else:
+            # The parser has seen to it that there is at most one, and that it is a number.
+            self._lacking = int(lengths[0]) if lengths else 0
+            self._take_body(rest)
+
+    def _take_body(self, data: bytes) -> None:
+        lacking = self._lacking or 0
+        if lacking and data:
+            self.on_body(data[:lacking])
+            self._lacking = max(0, lacking - len(data))
+        if self._lacking == 0 and self.cycle.more_body:
+            self.on_message_complete()
 
     def _name_the_host_of_an_absolute_form(self) -> None:
         """Make the host of `POST http://host/path` a Host of its own, unless the header says the same.
@@ -120,12 +162,6 @@ class DeadlineProtocol(HttpToolsProtocol):
             self.transport.abort()
 
 
-def _declining(data: bytes) -> bytes:
-    """Return the beginning of a request without an offer of another protocol, as far as its head has come."""
-    head, end, rest = data.partition(b"\r\n\r\n")
-    return _UPGRADE.sub(b"declined-", head) + end + rest if b"\nupgrade" in head.lower() else data
-
-
 class _OneWrite(asyncio.Transport):
     """Where an answer with a body is written: its head leaves with the body, in one packet if it fits.
 
@@ -147,7 +183,7 @@ class _OneWrite(asyncio.Transport):
 
     def close(self) -> None:
         """Write what is left, and close."""
-        if self._head:
+        if self._head and not self._transport.is_closing():
             self._transport.write(self._head)
         self._transport.close()
 

@@ -84,8 +84,11 @@ class Slots:
     def submit(
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
     ) -> asyncio.Future[Result]:
-        """Start work in a thread; for the holder of a slot only."""
-        return self._threads.submit(partial(work, *args, **kwargs))
+        """Start work in a thread; for the holder of a slot only. Raises Unavailable when the system has no thread."""
+        try:
+            return self._threads.submit(partial(work, *args, **kwargs))
+        except RuntimeError as error:
+            raise busy() from error
 
     def release(self, lane: str) -> None:
         """Give a slot back and let the next in line have it."""
@@ -106,12 +109,11 @@ class Slots:
         self._active[lane] += 1
 
     async def _wait_in_line(self, lane: str, lane_limit: int) -> None:
-        line = self._lanes.setdefault(lane, deque())
-        if self._waiting >= self._longest_line or len(line) >= self._longest_line // 2:
+        if self._waiting >= self._longest_line or len(self._lanes.get(lane, ())) >= self._longest_line // 2:
             raise busy()
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
-        line.append((lane_limit, turn))
+        self._lanes.setdefault(lane, deque()).append((lane_limit, turn))
         self._waiting += 1
         self._review(turn, loop.time() + self._longest_wait)
         try:

@@ -31,13 +31,16 @@ class Workers:
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
 
     def submit(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
-        """Start work in a thread, or have it wait for one."""
+        """Start work in a thread, or have it wait for one.
+
+        Raises:
+            RuntimeError: no thread can be started now, and there is none that it could wait for.
+        """
         task = _Task(work, asyncio.get_running_loop())
+        if self._at_work >= self._started < self._most:
+            self._start_another()
         self._at_work += 1
         task.future.add_done_callback(self._note_done)
-        if self._at_work > self._started < self._most:
-            self._started += 1
-            threading.Thread(target=self._run, name=f"{self._name}_{self._started}", daemon=True).start()
         self._queue.put(task)
         return task.future
 
@@ -45,6 +48,17 @@ class Workers:
         """Take no more work; threads still at work end by themselves."""
         for _ in range(self._started):
             self._queue.put(None)
+
+    def _start_another(self) -> None:
+        thread = threading.Thread(target=self._run, name=f"{self._name}_{self._started + 1}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # The system has no more just now. Those that run take the work in turn, and the next call tries again.
+            if not self._started:
+                raise
+        else:
+            self._started += 1
 
     def _note_done(self, _: asyncio.Future[Any]) -> None:
         self._at_work -= 1
@@ -69,7 +83,7 @@ class _Task:
         try:
             tell = partial(self._tell, self.future.set_result, self._work())
         except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to whoever awaits the work
-            tell = partial(self._tell, self.future.set_exception, error)
+            tell = partial(self._tell, self.future.set_exception, _raisable(error))
         # The loop may have ended meanwhile; then nobody waits.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(tell)
@@ -77,3 +91,12 @@ class _Task:
     def _tell(self, settle: Callable[[Any], None], outcome: Any) -> None:
         if not self.future.done():
             settle(outcome)
+
+
+def _raisable(error: BaseException) -> BaseException:
+    """Return what a future can hold: it takes no StopIteration, which would end whoever awaits it without a word."""
+    if not isinstance(error, StopIteration):
+        return error
+    wrapped = RuntimeError("work raised StopIteration")
+    wrapped.__cause__ = error
+    return wrapped

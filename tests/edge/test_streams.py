@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from contextlib import ExitStack
 
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from app.errors import Unavailable
+from app.transports.deadlines import DeadlineProtocol
 from app.transports.streams import PER_ADDRESS, Streams
 from tests.edge.wire import call_tool
 
@@ -50,6 +52,23 @@ def test_who_does_not_mean_it_is_told_at_once_that_there_is_none(edge, headers):
     response = httpx.get(edge.endpoint, headers={**STREAM, **headers})
     assert response.status_code == 405
     assert response.headers["allow"] == "GET, POST"
+
+
+def test_an_empty_line_does_not_cut_a_stream(edge, monkeypatch):
+    """Between requests it starts the clock of the next one; while an answer is on its way it means nothing."""
+    monkeypatch.setattr(DeadlineProtocol, "REQUEST_SECONDS", 0.5)
+    head = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\nAccept: text/event-stream\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
+        connection.sendall(head)
+        while b"connected" not in connection.recv(4096):
+            pass
+        connection.sendall(b"\r\n")
+        connection.settimeout(1.5)
+        with pytest.raises(TimeoutError):
+            connection.recv(4096)
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
+        connection.sendall(b"\r\n")
+        assert connection.recv(4096) == b""
 
 
 def test_streams_can_be_switched_off(start_edge):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +30,75 @@ def kept_alive(request: bytes) -> bytes:
     return request.replace(b"Connection: close\r\n", b"")
 
 
-@pytest.mark.parametrize("offer", ["Upgrade: h2c", "upgrade:h2c", "UPGRADE: h2c", "UPGRADE : h2c"])
-def test_an_offer_of_another_protocol_is_declined_and_the_request_answered(edge, offer):
-    """Java's client makes one with each request over plain HTTP; its connection goes on as it was."""
-    offers = ("Connection: Upgrade, HTTP2-Settings", offer, "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk")
-    body = json.dumps(message("ping", {"_meta": {"note": "\r\nUpgrade: h2c\r\n"}})).encode()
-    request = kept_alive(http_post(edge.port, body, *offers))
-    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
-        for _ in range(3):
-            connection.sendall(request)
-            answered = connection.recv(65_536)
-            if offer.startswith("UPGRADE :"):
-                # White space before the colon is no HTTP.
-                assert status_of(answered) == 400
-                return
-            assert status_of(answered) == 200
+OFFER = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAAABk")
+
+
+def in_pieces(port: int, *pieces: bytes) -> bytes:
+    """Send bytes in packets of their own, and return what comes back."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            with suppress(OSError):
+                connection.sendall(piece)
+            time.sleep(0.002)
+        return receive_all(connection)
+
+
+@pytest.mark.parametrize("protocol", ["h2c", "websocket", "anything"])
+def test_an_offer_of_another_protocol_is_declined_and_the_request_answered(edge, protocol):
+    """Java's client makes one with each request over plain HTTP; it gets its answer, and a new connection."""
+    offer = (OFFER[0], f"Upgrade: {protocol}")
+    answered = raw(edge.port, kept_alive(http_post(edge.port, PING, *offer)))
+    assert status_of(answered) == 200
+    assert b"connection: close" in answered.lower()
+    assert answered.count(b"HTTP/1.1 ") == 1
+
+
+def test_what_follows_an_offer_is_never_taken_for_a_request(start_edge):
+    """Wherever the packets end: one head, one answer, and only the calls that were made are counted."""
+    edge = start_edge()
+    inner = http_post(edge.port, SEARCH)
+    # The body looks like a request that costs a unit, and so does what follows it.
+    whole = kept_alive(http_post(edge.port, inner, *OFFER)) + inner
+    for at in range(1, len(whole)):
+        answered = in_pieces(edge.port, whole[:at], whole[at:])
+        assert answered.count(b"HTTP/1.1 ") == 1, at
+        assert status_of(answered) == 400, at
+    head, body = whole.split(b"\r\n\r\n", 1)
+    in_pieces(edge.port, head + b"\r\n\r\n", *(bytes([byte]) for byte in body))
+    assert edge.store.calls["take"] == 0
+
+
+def test_an_offer_behind_another_request_ends_the_connection(start_edge):
+    """Both are answered, in their order; what comes behind is not."""
+    edge = start_edge()
+    first, offer = kept_alive(http_post(edge.port, PING)), kept_alive(http_post(edge.port, PING, *OFFER))
+    answered = raw(edge.port, first + offer + http_post(edge.port, SEARCH))
+    assert (answered.count(b"HTTP/1.1 200 OK"), answered.count(b"HTTP/1.1 ")) == (2, 2)
+    assert edge.store.calls["take"] == 0
+
+
+@pytest.mark.parametrize(
+    "request_line", ["POST /mcp", "GET /health", "GET /mcp", "CONNECT example.org:443", "OPTIONS *", "DELETE /mcp"]
+)
+def test_an_offer_without_a_body_or_in_chunks_ends_the_connection(start_edge, request_line):
+    """The length of what comes in chunks is not known: that request is refused."""
+    edge = start_edge()
+    inner = http_post(edge.port, SEARCH)
+    for length in ((), ("Transfer-Encoding: chunked",)):
+        head = "\r\n".join((f"{request_line} HTTP/1.1", f"Host: 127.0.0.1:{edge.port}", *length, *OFFER, "", ""))
+        answered = in_pieces(edge.port, head.encode(), b"5\r\nhello\r\n0\r\n\r\n", inner)
+        assert answered.count(b"HTTP/1.1 ") == 1
+        assert not length or status_of(answered) == 400
+    assert edge.store.calls["take"] == 0
+
+
+def test_a_long_or_unfinished_body_behind_an_offer_is_bounded_as_any_other(edge):
+    """Too much is refused, and what does not come is not waited for."""
+    assert status_of(raw(edge.port, http_post(edge.port, b"x" * 70_000, *OFFER))) == 413
+    started = time.monotonic()
+    assert raw(edge.port, http_post(edge.port, b"x" * 100, *OFFER)[:-50], wait=30) == b""
+    assert time.monotonic() - started < 20
 
 
 def test_a_connection_is_used_again(edge):
