@@ -1,7 +1,8 @@
 """POST /mcp: from the bytes of a request to the bytes of its answer.
 
-In this order, so that nothing costs more than it must: message, protocol, credentials, allowance, work. A call is
-charged once everything but the work itself is in order, and before the work begins; a failed call is not given back.
+In this order, so that nothing costs more than it must: message, protocol, credentials, allowance, work. A tool call is
+charged once message, protocol and credentials are in order, before its tool and arguments are looked at: one that names
+no tool, or is refused for its arguments, costs what any other does, and a failed call is not given back.
 """
 
 from __future__ import annotations
