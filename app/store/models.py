@@ -6,6 +6,8 @@ drop_model(engine, revision)             the last step of a model change
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,21 +62,30 @@ def drop_model(engine: Engine, revision: str) -> KeptModel:
         InvalidInput: not one model has this revision, or it is the only one that all served records have vectors of.
         Unavailable: the database does not answer, or a publish is running.
     """
-    with transaction(engine) as connection:
-        number, dropped = _droppable(connection, revision)
-        connection.execute(update(embedding_model).where(embedding_model.c.model_no == number).values(active=False))
-        connection.execute(update(publication).values(generation=publication.c.generation + 1))
-    with available(), engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}.{index_name(number)}"))
-    with transaction(engine) as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PUBLISH_LOCK})
-        connection.execute(delete(embedding_model).where(embedding_model.c.model_no == number))
+    with _without_publishes(engine) as alone:
+        with transaction(engine) as connection:
+            number, dropped = _droppable(connection, revision)
+            connection.execute(update(embedding_model).where(embedding_model.c.model_no == number).values(active=False))
+            connection.execute(update(publication).values(generation=publication.c.generation + 1))
+        alone.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}.{index_name(number)}"))
+        with transaction(engine) as connection:
+            connection.execute(delete(embedding_model).where(embedding_model.c.model_no == number))
     return dropped
 
 
+@contextmanager
+def _without_publishes(engine: Engine) -> Iterator[Connection]:
+    """Keep publishes waiting from the first step to the last: one between them could bring the model back into use."""
+    with available(), engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": PUBLISH_LOCK})
+        try:
+            yield connection
+        finally:
+            connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": PUBLISH_LOCK})
+
+
 def _droppable(connection: Connection, revision: str) -> tuple[int, KeptModel]:
-    """Return number and state of the model, if searches by meaning can do without it. Takes the publish lock."""
-    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PUBLISH_LOCK})
+    """Return number and state of the model, if searches by meaning can do without it."""
     rows = _rows(connection)
     meant = [row for row in rows if row.revision == revision]
     if len(meant) != 1:

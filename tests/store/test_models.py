@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import text
 
 from app.contract import DegradedReason
 from app.errors import InvalidInput
 from app.store.catalogue import PostgresCatalogue
+from app.store.engine import owner_engine
 from app.store.models import drop_model, kept_models
 from app.store.served import publication
 from tests.core.records import make_record
@@ -91,3 +96,37 @@ def test_dropping_begun_again_after_an_interruption_ends(both: Database) -> None
         connection.execute(text("UPDATE embedding_model SET active = false WHERE revision = '1'"))
     drop_model(both.owner, OLD.model.revision)
     assert [kept.model for kept in kept_models(both.owner)] == [NEW.model]
+
+
+def test_publish_with_a_model_that_is_being_dropped_waits_and_brings_it_back(both: Database) -> None:
+    """A publish between the steps would serve a model whose vectors the last step deletes."""
+    elsewhere = owner_engine(both.owner_url)
+    with ThreadPoolExecutor(2) as pool, elsewhere.connect() as reader:
+        # Whoever reads vectors keeps the index from going, and so the dropping between its steps.
+        reader.execute(text("SELECT count(*) FROM record_embedding"))
+        dropping = pool.submit(drop_model, both.owner, OLD.model.revision)
+        wait_until(lambda: active(both) == {"2"})
+        publishing = pool.submit(both.publish, make_record(), embedder=OLD, index_from_rows=1)
+        time.sleep(0.5)
+        assert not publishing.done()
+        reader.rollback()
+        dropping.result(timeout=20)
+        publishing.result(timeout=20)
+    elsewhere.dispose()
+    assert {kept.model: (kept.records, kept.vectors > 0) for kept in kept_models(both.owner)} == {
+        OLD.model: (1, True),
+        NEW.model: (1, True),
+    }
+    assert degraded(PostgresCatalogue(both.server), OLD) is None
+
+
+def active(database: Database) -> set[str]:
+    with database.owner.connect() as connection:
+        return set(connection.scalars(text("SELECT revision FROM embedding_model WHERE active")))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
