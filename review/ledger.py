@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.errors import LedgerError
+from app.integrity import Policy, Proofs, prove
 from app.ledger import DEMO_SIGNER, GENESIS, Decision, Entry, Ledger, State, draft, parse_ledger
 
 __all__ = ["DEMO_SIGNER", "GENESIS", "Decision", "Entry", "Ledger", "State", "append", "read_ledger"]
 
-# Signs a decision's statement; may ask the owner to touch a key.
-Sign = Callable[[Entry], str]
+# Signs a decision's statement, given the time it counts as taken at; may ask the owner to touch a key.
+Sign = Callable[[Entry, datetime], str]
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -47,6 +48,7 @@ def append(
     by: str,
     note: str | None,
     at: datetime,
+    policy: Policy | None = None,
     sign: Sign | None = None,
 ) -> Entry:
     """Add a decision and return it once it is on disk. Two owners at once wait for each other.
@@ -54,6 +56,7 @@ def append(
     A line that a crash tore off is moved to `<ledger>.torn` first: it was never acknowledged, and it is not lost.
 
     Args:
+        policy: tells which decisions count; by default all do.
         sign: signs the decision; it is asked once it is settled which line it follows.
 
     Raises:
@@ -63,9 +66,12 @@ def append(
         content = file.read()
         ledger = parse_ledger(content)
         _mend(path, file, ledger)
-        _refuse_empty_decision(ledger, slug, sha256, decision)
         entry = draft(ledger, slug=slug, sha256=sha256, decision=decision, by=by, note=note, at=at)
-        entry = (replace(entry, sig=sign(entry)) if sign else entry).sealed()
+        proofs = prove(ledger, policy or Policy())
+        _refuse_empty_decision(ledger, entry, proofs, signs=sign is not None)
+        if sign:
+            entry = replace(entry, sig=sign(entry, max(entry.decided_at, proofs.latest)))
+        entry = entry.sealed()
         line = entry.line() + b"\n"
         file.seek(0, os.SEEK_END)
         file.write(line if ledger.torn or content[-1:] in {b"", b"\n"} else b"\n" + line)
@@ -116,9 +122,12 @@ def _mend(path: Path, file: BinaryIO, ledger: Ledger) -> None:
     file.truncate(file.tell() - len(ledger.torn))
 
 
-def _refuse_empty_decision(ledger: Ledger, slug: str, sha256: str, decision: Decision) -> None:
-    last = ledger.last(slug)
-    if decision is Decision.APPROVE and ledger.state(slug, sha256) is State.APPROVED:
-        raise LedgerError(f"{slug} is already approved as it stands.")
-    if decision is Decision.DEPRECATE and (last is None or last.decision is Decision.DEPRECATE):
-        raise LedgerError(f"{slug} is not approved, so there is nothing to deprecate.")
+def _refuse_empty_decision(ledger: Ledger, entry: Entry, proofs: Proofs, *, signs: bool) -> None:
+    last = ledger.last(entry.slug)
+    if entry.decision is Decision.DEPRECATE:
+        if last is None or last.decision is Decision.DEPRECATE:
+            raise LedgerError(f"{entry.slug} is not approved, so there is nothing to deprecate.")
+    elif last is not None and ledger.state(entry.slug, entry.sha256) is State.APPROVED:
+        counts = proofs.approvals[entry.slug].flaw is None
+        if counts and last.by == entry.by and (last.sig is not None or not signs):
+            raise LedgerError(f"{entry.slug} is already approved as it stands, by {last.by}.")

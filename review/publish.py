@@ -94,6 +94,7 @@ def publish(
     dry_run: bool = False,
     new_ledger: bool = False,
     allow_empty: bool = False,
+    allow_withdrawal: bool = False,
     progress: Progress = _silence,
 ) -> Published:
     """Make the served set equal to the approved one, in one transaction.
@@ -102,10 +103,12 @@ def publish(
         dry_run: only say what would change.
         new_ledger: accept a ledger that does not continue the one last published from.
         allow_empty: accept that nothing at all will be served any more.
+        allow_withdrawal: accept that served records go whose approvals do not count (any more).
         progress: told of each step.
 
     Raises:
-        Refused: a demonstration set in production, or a set that would be empty.
+        Refused: a demonstration set in production, a set that would be empty, or one that would lack served records
+            for want of approvals that count.
         LedgerError: the ledger lacks lines that were published from, or served bodies were altered.
         EmbeddingFailure: the model gave no vectors; nothing was changed.
         Unavailable: the database does not answer, or another publish is running; nothing was changed.
@@ -119,6 +122,7 @@ def publish(
     todo = plan(engine, chosen.approved, model)
     _refuse_empty(chosen, todo, allow_empty=allow_empty)
     if not dry_run:
+        _refuse_withdrawal(chosen, todo, allowed=allow_withdrawal)
         todo = _replace(chosen, engine, embedder, model, todo, progress)
         _refuse_altered(engine, policy)
     return Published(todo, chosen, dry_run)
@@ -129,15 +133,17 @@ def publish_approved(
 ) -> None:
     """Publish on the way to serving: a model that cannot be loaded costs search by meaning, not the service.
 
+    Served records whose approvals do not count are withdrawn: this server would withhold them all the same.
+
     Raises:
         Refused, LedgerError, RecordError, Unavailable: as `publish`.
     """
     shelf = open_shelf(settings.records)
     try:
-        published = publish(shelf, database.owner, embedder, settings, progress=progress)
+        published = publish(shelf, database.owner, embedder, settings, allow_withdrawal=True, progress=progress)
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message} Publishing for search by words.", err=True)
-        published = publish(shelf, database.owner, None, settings, progress=progress)
+        published = publish(shelf, database.owner, None, settings, allow_withdrawal=True, progress=progress)
     for line in lines_of_unserved(published):
         click.echo(line, err=True)
 
@@ -223,6 +229,16 @@ def _refuse_empty(chosen: Selection, todo: PublishPlan, *, allow_empty: bool) ->
     if not chosen.approved and todo.deprecated and not allow_empty:
         raise Refused(
             f"No record is approved; this would withdraw all {len(todo.deprecated)}. Say --allow-empty to do so."
+        )
+
+
+def _refuse_withdrawal(chosen: Selection, todo: PublishPlan, *, allowed: bool) -> None:
+    """What counts is a setting, and one that is set by mistake must not empty the knowledge base."""
+    lost = [slug for slug in todo.deprecated if chosen.withheld.get(slug) in _UNPROVED.values()]
+    if lost and not allowed:
+        raise Refused(
+            f"This would withdraw {len(lost)} served record(s) whose approval does not count here: {listed(lost)}. "
+            "Approve them again, signed, or say --allow-withdrawal."
         )
 
 

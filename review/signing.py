@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from app.errors import SettingsError
@@ -23,12 +24,12 @@ def signer_with(key: Path, policy: Policy) -> Sign:
     The function raises SettingsError when the key cannot be used, Refused when it may not sign in that name.
     """
 
-    def sign(entry: Entry) -> str:
+    def sign(entry: Entry, at: datetime) -> str:
         signed = replace(entry, sig=_signature(key, entry.statement()))
         if key_of(signed) is None:
             raise SettingsError("CHATCTX_SIGNING_KEY is of a kind that cannot be verified here: use Ed25519 or RSA.")
-        if policy.signers is not None and not policy.signers.accepts(signed, signed.decided_at):
-            raise Refused(f"The allowed signers do not let this key sign as {entry.by}: see --by, or add a line.")
+        if policy.signers is not None and not policy.signers.accepts(signed, at):
+            raise Refused(f"The allowed signers do not let this key sign as {entry.by} now: see --by, or add a line.")
         assert signed.sig is not None  # noqa: S101 - just made
         return signed.sig
 

@@ -8,6 +8,7 @@ import sys
 import click
 
 from app.database import policy_of
+from app.integrity import Policy
 from app.recordfile import RecordFile
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, Verdict, judge, open_shelf
@@ -47,15 +48,15 @@ def approve_command(
 ) -> None:
     """Approve one record as it stands.
 
-    Refused when a gate finds an error. Where a gate warns, a reason is asked for and kept in the ledger.
+    Refused when a gate finds an error. Where a gate warns, a reason is asked for and kept in the ledger. What is
+    approved already is approved again only by somebody else, or where the approval does not count or gets signed.
     """
     slug = _the_one(slugs)
     if not yes:
         _need_terminal()
     shelf = open_shelf(records_of(context))
     file = shelf.file(slug)
-    similarity = None if words_only else similarity_of(shelf, settings_of(context))
-    verdict = judge(shelf, [slug], today=today(), similarity=similarity)[0]
+    verdict = _judged(context, shelf, slug, words_only=words_only)
     if not as_json:
         print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
     _refuse_errors(verdict)
@@ -64,16 +65,7 @@ def approve_command(
     if not yes:
         _show_and_ask(shelf, file)
     keep_snapshot(shelf.folder, file)
-    entry = append(
-        shelf.folder / "ledger.jsonl",
-        slug=slug,
-        sha256=file.sha256,
-        decision=Decision.APPROVE,
-        by=_signer(by),
-        note=note,
-        at=now(),
-        sign=_sign(context),
-    )
+    entry = _decide(context, Decision.APPROVE, slug, file.sha256, by=by, note=note)
     _tell(entry, as_json=as_json, then="It is served from the next publish on.")
 
 
@@ -90,16 +82,12 @@ def deprecate_command(
 ) -> None:
     """Take one record out of service from the next publish on. Its file stays."""
     slug = _the_one(slugs)
-    path = records_of(context) / "ledger.jsonl"
-    last = read_ledger(path).last(slug)
+    last = read_ledger(records_of(context) / "ledger.jsonl").last(slug)
     if last is None:
         raise Refused(f"{slug} has never been approved, so there is nothing to deprecate.")
     if not yes:
         _ask(f"Deprecate {slug}?")
-    entry = append(
-        path, slug=slug, sha256=last.sha256, decision=Decision.DEPRECATE, by=_signer(by), note=_text(reason), at=now(),
-        sign=_sign(context),
-    )  # fmt: skip
+    entry = _decide(context, Decision.DEPRECATE, slug, last.sha256, by=by, note=_text(reason))
     _tell(entry, as_json=as_json, then="It is withdrawn at the next publish.")
 
 
@@ -126,6 +114,28 @@ def _the_one(slugs: tuple[str, ...]) -> str:
     if len(slugs) != 1:
         raise wrong_usage("name exactly one record: each is a decision of its own")
     return slugs[0]
+
+
+def _judged(context: click.Context, shelf: Shelf, slug: str, *, words_only: bool) -> Verdict:
+    similarity = None if words_only else similarity_of(shelf, settings_of(context))
+    return judge(shelf, [slug], today=today(), similarity=similarity)[0]
+
+
+def _decide(
+    context: click.Context, decision: Decision, slug: str, sha256: str, *, by: str | None, note: str | None
+) -> Entry:
+    policy = policy_of(settings_of(context))
+    return append(
+        records_of(context) / "ledger.jsonl",
+        slug=slug,
+        sha256=sha256,
+        decision=decision,
+        by=_signer(by),
+        note=note,
+        at=now(),
+        policy=policy,
+        sign=_sign(context, policy),
+    )
 
 
 def _refuse_errors(verdict: Verdict) -> None:
@@ -162,7 +172,7 @@ def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
 def _text(note: str) -> str:
     cleaned = " ".join(note.split())
     if not _NOTE[0] <= len(cleaned) <= _NOTE[1] or not cleaned.isprintable():
-        raise wrong_usage("a reason has {} to {} printable characters".format(*_NOTE))
+        raise wrong_usage("say why in {} to {} printable characters: it is kept in the ledger".format(*_NOTE))
     return cleaned
 
 
@@ -195,12 +205,11 @@ def _signer(by: str | None) -> str:
     return name
 
 
-def _sign(context: click.Context) -> Sign | None:
+def _sign(context: click.Context, policy: Policy) -> Sign | None:
     """Return what signs a decision, None where no key is set. Where signatures are required, one must be."""
-    settings = settings_of(context)
-    policy = policy_of(settings)
-    if settings.signing_key is not None:
-        return signer_with(settings.signing_key, policy)
+    key = settings_of(context).signing_key
+    if key is not None:
+        return signer_with(key, policy)
     if policy.required:
         raise Refused("Approvals must be signed here (CHATCTX_REQUIRE_SIGNATURES): set CHATCTX_SIGNING_KEY.")
     return None

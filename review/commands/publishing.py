@@ -25,22 +25,16 @@ _LISTED = 12
 @click.option(
     "--require-signatures", is_flag=True, help="Withhold what no allowed signer signed, whatever the settings say."
 )
+@click.option("--allow-withdrawal", is_flag=True, help="Accept that served records go whose approvals do not count.")
 @json_option
 @click.pass_context
 @reports_errors
-def publish_command(
-    context: click.Context,
-    dry_run: bool,
-    new_ledger: bool,
-    allow_empty: bool,
-    require_signatures: bool,
-    as_json: bool,
-) -> None:
+def publish_command(context: click.Context, /, require_signatures: bool, as_json: bool, **choices: bool) -> None:
     """Serve exactly the records that are approved as they stand.
 
     One transaction: a failure leaves what is served as it was, and publishing twice changes nothing. Records
     changed since their approval are withheld; those never approved are named. Exit code 3 when the database cannot
-    be reached.
+    be reached. Refused when served records would go because approvals do not count any more.
     """
     settings = settings_of(context)
     if require_signatures:
@@ -48,16 +42,7 @@ def publish_command(
     shelf = open_shelf(records_of(context))
     with open_database(settings) as database, progress_bar("publishing") as bar:
         database.migrate()
-        published = publish(
-            shelf,
-            database.owner,
-            create_embedder(settings),
-            settings,
-            dry_run=dry_run,
-            new_ledger=new_ledger,
-            allow_empty=allow_empty,
-            progress=bar.step,
-        )
+        published = publish(shelf, database.owner, create_embedder(settings), settings, **choices, progress=bar.step)
     if as_json:
         print_json(as_json_object(published))
     else:

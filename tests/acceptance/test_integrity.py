@@ -226,7 +226,7 @@ def do_not_sign(entry: Entry, _: Entry, __: Path) -> Entry:
 
 
 def _signed_by(entry: Entry, key: Path) -> Entry:
-    return replace(entry, sig=signer_with(key, Policy())(entry))
+    return replace(entry, sig=signer_with(key, Policy())(entry, entry.decided_at))
 
 
 @pytest.mark.parametrize("forge", [do_not_sign, sign_again, sign_with_another_key, sign_with_garbage])

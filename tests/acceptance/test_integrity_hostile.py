@@ -180,7 +180,7 @@ def forged_line(copy: Database, at: str, key: Path | None = None) -> None:
         ),
         at=at,
     )  # fmt: skip
-    put_line(copy, (replace(entry, sig=signer_with(key, Policy())(entry)) if key else entry).sealed())
+    put_line(copy, (replace(entry, sig=signer_with(key, Policy())(entry, entry.decided_at)) if key else entry).sealed())
 
 
 def test_t36_an_unsigned_line_of_another_time_moves_no_clock(signed: SignedSet, copy: Database, tmp_path: Path) -> None:

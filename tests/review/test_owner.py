@@ -191,7 +191,7 @@ def test_the_same_content_is_not_approved_twice(bench):
     """The version counts decisions that changed something."""
     bench.write(SLUG)
     bench.approve(SLUG)
-    assert "already approved" in bench.run("approve", SLUG, "--yes", code=1).stderr
+    assert "already approved as it stands, by ada" in bench.run("approve", SLUG, "--by", "ada", "--yes", code=1).stderr
 
 
 def test_a_deprecated_record_keeps_its_file_and_can_be_approved_again(bench):
