@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 
 import click
 
-from app.database import policy_of
-from app.integrity import Policy
 from app.recordfile import RecordFile
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, Verdict, judge, open_shelf
 from review.commands.writing import changes
+from review.decisions import LEDGER, approve, clean_note, deprecate, refuse_errors, warned
 from review.errors import Refused, wrong_usage
-from review.gates import Level
-from review.ledger import Decision, Entry, Sign, append, read_ledger
-from review.screen import now, print_findings, records_of, settings_of, similarity_of, today
-from review.signing import signer_with
-from review.snapshots import keep_snapshot
+from review.ledger import Entry, read_ledger
+from review.screen import print_findings, records_of, settings_of, similarity_of, today
 from review.verifications import verified_on
 from review.verify.execution import Outcome
 
-_NOTE = (3, 500)
-_NAME = 80
 _by_option = click.option("--by", help="Who decides. Default: your login. `demo` marks a demonstration set.")
 _yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
 
@@ -59,13 +52,12 @@ def approve_command(
     verdict = _judged(context, shelf, slug, words_only=words_only)
     if not as_json:
         print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
-    _refuse_errors(verdict)
+    refuse_errors(verdict)
     _remind_of_checks(shelf, file)
     note = _reason(verdict, note, yes=yes)
     if not yes:
         _show_and_ask(shelf, file)
-    keep_snapshot(shelf.folder, file)
-    entry = _decide(context, Decision.APPROVE, slug, file.sha256, by=by, note=note)
+    entry = approve(settings_of(context), file, by=by, note=note)
     _tell(entry, as_json=as_json, then="It is served from the next publish on.")
 
 
@@ -82,12 +74,10 @@ def deprecate_command(
 ) -> None:
     """Take one record out of service from the next publish on. Its file stays."""
     slug = _the_one(slugs)
-    last = read_ledger(records_of(context) / "ledger.jsonl").last(slug)
-    if last is None:
-        raise Refused(f"{slug} has never been approved, so there is nothing to deprecate.")
+    reason = clean_note(reason)
     if not yes:
         _ask(f"Deprecate {slug}?")
-    entry = _decide(context, Decision.DEPRECATE, slug, last.sha256, by=by, note=_text(reason))
+    entry = deprecate(settings_of(context), slug, by=by, reason=reason)
     _tell(entry, as_json=as_json, then="It is withdrawn at the next publish.")
 
 
@@ -98,7 +88,7 @@ def deprecate_command(
 @reports_errors
 def history_command(context: click.Context, slug: str | None, as_json: bool) -> None:
     """List decisions, oldest first, of one record or of all. Verifies the ledger's chain."""
-    ledger = read_ledger(records_of(context) / "ledger.jsonl")
+    ledger = read_ledger(records_of(context) / LEDGER)
     entries = ledger.history(slug) if slug else ledger.entries
     if as_json:
         return print_json([_row(entry) for entry in entries])
@@ -121,30 +111,6 @@ def _judged(context: click.Context, shelf: Shelf, slug: str, *, words_only: bool
     return judge(shelf, [slug], today=today(), similarity=similarity)[0]
 
 
-def _decide(
-    context: click.Context, decision: Decision, slug: str, sha256: str, *, by: str | None, note: str | None
-) -> Entry:
-    policy = policy_of(settings_of(context))
-    return append(
-        records_of(context) / "ledger.jsonl",
-        slug=slug,
-        sha256=sha256,
-        decision=decision,
-        by=_signer(by),
-        note=note,
-        at=now(),
-        policy=policy,
-        sign=_sign(context, policy),
-    )
-
-
-def _refuse_errors(verdict: Verdict) -> None:
-    errors = verdict.findings(Level.ERROR)
-    if errors:
-        named = "; ".join(f"{gate}: {finding.message}" for gate, finding in errors)
-        raise Refused(f"{verdict.slug} has {len(errors)} finding(s) that refuse approval. {named}")
-
-
 def _remind_of_checks(shelf: Shelf, file: RecordFile) -> None:
     """A gate cannot run a check, so the owner is told here what has not been proved for this very text."""
     slug = file.record.slug
@@ -157,23 +123,15 @@ def _remind_of_checks(shelf: Shelf, file: RecordFile) -> None:
 
 def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
     if note is not None:
-        return _text(note)
-    warnings = verdict.findings(Level.WARNING)
-    if not warnings:
+        return clean_note(note)
+    gates = ", ".join(warned(verdict))
+    if not gates:
         return None
     if yes or not sys.stdin.isatty():
-        gates = ", ".join(dict.fromkeys(gate for gate, _ in warnings))
         raise Refused(
             f"{verdict.slug} has warnings ({gates}): give the reason for approving it all the same with --note."
         )
-    return _text(click.prompt("Reason for approving it with these warnings"))
-
-
-def _text(note: str) -> str:
-    cleaned = " ".join(note.split())
-    if not _NOTE[0] <= len(cleaned) <= _NOTE[1] or not cleaned.isprintable():
-        raise wrong_usage("say why in {} to {} printable characters: it is kept in the ledger".format(*_NOTE))
-    return cleaned
+    return clean_note(click.prompt("Reason for approving it with these warnings"))
 
 
 def _show_and_ask(shelf: Shelf, file: RecordFile) -> None:
@@ -196,23 +154,6 @@ def _ask(question: str) -> None:
         decided = False
     if not decided:
         raise Refused("Nothing was decided.")
-
-
-def _signer(by: str | None) -> str:
-    name = by if by is not None else getpass.getuser()
-    if not 1 <= len(name) <= _NAME or not name.isprintable() or name.strip() != name:
-        raise wrong_usage(f"--by takes 1 to {_NAME} printable characters")
-    return name
-
-
-def _sign(context: click.Context, policy: Policy) -> Sign | None:
-    """Return what signs a decision, None where no key is set. Where signatures are required, one must be."""
-    key = settings_of(context).signing_key
-    if key is not None:
-        return signer_with(key, policy)
-    if policy.required:
-        raise Refused("Approvals must be signed here (CHATCTX_REQUIRE_SIGNATURES): set CHATCTX_SIGNING_KEY.")
-    return None
 
 
 def _tell(entry: Entry, *, as_json: bool, then: str) -> None:
