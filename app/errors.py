@@ -124,6 +124,12 @@ class ClusterError(AppError):
     code = "embedded_postgres"
 
 
+class ArchiveError(AppError):
+    """A backup cannot be written or read; the message says why."""
+
+    code = "backup_failed"
+
+
 class EmbeddingFailure(AppError):
     """The embedding model gave no usable vector; `reason` is one of the public degraded reasons."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.access import Access, load_peppers
 from app.administration import StoredKeys
+from app.backup import back_up, restore
 from app.database import Database, open_database, policy_of
 from app.doctor import examine
 from app.embedding.factory import create_embedder, create_query_embedder
@@ -116,6 +117,14 @@ class LocalRuntime:
         with open_database(settings) as database:
             database.migrate()
             yield StoredKeys(database.owner, load_peppers(pepper_path(settings)))
+
+    def back_up(self, path: Path) -> int:
+        """Write the database into a new file and return its size in bytes."""
+        return back_up(self.settings(), path)
+
+    def restore(self, path: Path) -> int:
+        """Fill an empty database from a file and return how many records are served."""
+        return restore(self.settings(), path)
 
     def migrate(self) -> str:
         """Bring the database's schema to the newest revision, and return the id of the one it is at."""

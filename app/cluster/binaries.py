@@ -56,6 +56,14 @@ def wheel_binaries(major: int) -> Binaries:
     return Binaries(_package_folder() / _INSTALLS[major] / "bin", major)
 
 
+def client_binaries(server: int) -> Binaries:
+    """Find the programs for a server of a major version: the oldest that know it, because newer ones may ask too much.
+
+    `pg_restore` 18 sets what 16 does not have. Where all are older than the server, they say so themselves.
+    """
+    return wheel_binaries(min((major for major in _INSTALLS if major >= server), default=max(_INSTALLS)))
+
+
 def reachable_binaries(major: int, account: Account, copies: Path) -> Binaries:
     """Return programs that the account can run: the wheel's own, else a copy of them below `copies`."""
     original = wheel_binaries(major)

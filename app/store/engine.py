@@ -24,6 +24,7 @@ __all__ = [
     "connected",
     "is_unavailable",
     "owner_engine",
+    "parameters_of",
     "server_engine",
     "sql",
     "sql_text",
@@ -97,6 +98,18 @@ def server_engine(url: str, *, pool_size: int = 8, drop_rights: bool = False) ->
 def owner_engine(url: str) -> Engine:
     """Return the engine for migrations, publishing and administration: long timeouts. Raises SettingsError."""
     return _engine(url, _OWNER_OPTIONS, pool_size=3, pool_timeout=10)
+
+
+def parameters_of(engine: Engine) -> tuple[dict[str, str], str, int]:
+    """Return what libpq needs to connect as the engine does, the password, and the server's major version.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    with connected(engine) as connection:
+        driver: Any = connection.connection.driver_connection
+        info = driver.info
+        return info.get_parameters(), info.password, info.server_version // 10_000
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from app.errors import SettingsError
-from app.store.engine import is_unavailable
+from app.store.engine import connected, is_unavailable
 from app.store.tables import SCHEMA, SERVER_ROLE
 
 MINIMUM_POSTGRES = 15
@@ -50,6 +50,27 @@ def prepare(connection: Connection, server_login: str | None) -> None:
     _allow_discretion(connection)
     _admit(connection, server_login)
     connection.commit()
+
+
+def holds_anything(engine: Engine) -> bool:
+    """Tell whether there is anything in our schema, whoever made it. Raises Unavailable."""
+    with connected(engine) as connection:
+        return _exists(connection, "SELECT FROM pg_class WHERE relnamespace = to_regnamespace(:name)", SCHEMA)
+
+
+def make_ready(engine: Engine, server_login: str | None) -> None:
+    """Make a database ready for what a backup holds: as `prepare`, with an empty schema that the server may use.
+
+    Raises:
+        SettingsError: something is missing that this login may not make; the message says what to run.
+        Unavailable: the database does not answer.
+    """
+    with connected(engine) as connection:
+        prepare(connection, server_login)
+        connection.execute(text(f"GRANT USAGE ON SCHEMA {SCHEMA} TO {SERVER_ROLE}"))
+        connection.commit()
+    # Connections from before pgvector was there do not know its types.
+    engine.dispose()
 
 
 def check_postgres(connection: Connection) -> int:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,6 +19,7 @@ from app.lexical import query_terms
 from app.ports import CandidateRequest
 from app.recordfile import read_record
 from app.store.catalogue import PostgresCatalogue
+from tests.acceptance.backup_commands import blocks, paste
 from tests.acceptance.conftest import CHOSEN, ROOT, Program, run_program
 from tests.acceptance.embedding_load import Answer, Balancer, ask_all, gold, recall
 from tests.acceptance.embedding_service import Service, embedding_service
@@ -33,6 +31,7 @@ PHASE_SECONDS = 2.0
 RATE = 50
 GO_BACK_SECONDS = 1.0
 OLD, NEW = "small", "large"
+BUILD, LOOK, DROP = blocks("Change the embedding model")
 DIMS = {OLD: 384, NEW: 768}
 
 
@@ -60,17 +59,11 @@ class Site:
     def serve(self, model: str) -> AbstractContextManager[Program]:
         return run_program(self.environ(model), self.home, command="serve")
 
-    def review(self, model: str, *words: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "app.main", "review", *words],
-            cwd=ROOT, env={**os.environ, "CHATCTX_HOME": str(self.home), **self.environ(model)},
-            capture_output=True, text=True, timeout=90, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    def run(self, model: str, block: str, **named: str) -> str:
+        return paste(block, {"CHATCTX_HOME": str(self.home), **self.environ(model), **named})
 
     def models(self) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = json.loads(self.review(OLD, "models", "--json"))
+        listed: list[dict[str, Any]] = json.loads(self.run(OLD, f"{LOOK.strip()} --json"))
         return listed
 
 
@@ -110,13 +103,13 @@ def change_models(site: Site) -> Change:
             change.model_of[program.base] = model
             return program
 
-        site.review(OLD, "publish")
+        site.run(OLD, BUILD)
         first, second = start(OLD), start(OLD)
         change.alone[OLD] = ask_all(first, questions)
         load.use(first, second)
         begun = time.monotonic()
         with load.asking():
-            site.review(NEW, "publish")
+            site.run(NEW, BUILD)
             third = start(NEW)
             change.alone[NEW] = ask_all(third, questions)
             # Servers of both settings side by side, as in any rolling restart.
@@ -142,7 +135,7 @@ def change_models(site: Site) -> Change:
                 load.drain(old)
                 old.stop()
             revision = next(kept["model"]["revision"] for kept in site.models() if kept["model"]["model_id"] == OLD)
-            site.review(NEW, "drop-model", revision)
+            site.run(NEW, DROP, REVISION=revision)
             time.sleep(PHASE_SECONDS)
         change.seconds = time.monotonic() - begun
     change.answers = load.answers

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 import click
 
 from app.contract import SERVER_VERSION
-from app.transports.cli.admin import config, doctor, files, migrate
+from app.transports.cli.admin import backup, config, doctor, files, migrate, restore
 from app.transports.cli.ask import call_operation, feedback, get, search
 from app.transports.cli.keys import keys
 from app.transports.cli.runtime import Runtime
@@ -32,7 +32,20 @@ def create_cli(runtime: Runtime) -> click.Group:
         """
         context.obj = runtime
 
-    for command in (serve, search, get, feedback, call_operation, keys, config, doctor, migrate, files):
+    for command in (
+        serve,
+        search,
+        get,
+        feedback,
+        call_operation,
+        keys,
+        config,
+        doctor,
+        migrate,
+        backup,
+        restore,
+        files,
+    ):
         chatctx.add_command(command)
     for point in sorted(entry_points(group=COMMANDS), key=lambda entry: entry.name):
         chatctx.add_command(point.load(), point.name)

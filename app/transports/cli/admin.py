@@ -55,6 +55,29 @@ def doctor(runtime: Runtime, as_json: bool) -> None:
 
 
 @click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.pass_obj
+@reports_errors
+def backup(runtime: Runtime, file: Path) -> None:
+    """Write the whole database into a new FILE: records, ledger, keys, feedback; no counts of calls.
+
+    The pepper is not in it, and without it no key works: back it up elsewhere.
+    """
+    size = runtime.back_up(file)
+    click.echo(f"written: {file}, {size} bytes")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.pass_obj
+@reports_errors
+def restore(runtime: Runtime, file: Path) -> None:
+    """Fill an empty database from FILE, all of it or nothing, and hold every record against its approval."""
+    served = runtime.restore(file)
+    click.echo(f"restored and verified; records served: {served}")
+
+
+@click.command()
 @click.pass_obj
 @reports_errors
 def migrate(runtime: Runtime) -> None:

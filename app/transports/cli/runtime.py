@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from app.operations import Services
@@ -73,6 +74,12 @@ class Runtime(Protocol):
 
     def key_administration(self) -> AbstractContextManager[KeyAdministration]:
         """Open the database for work on keys."""
+
+    def back_up(self, path: Path) -> int:
+        """Write the database into a new file and return its size in bytes."""
+
+    def restore(self, path: Path) -> int:
+        """Fill an empty database from a file and return how many records are served."""
 
     def migrate(self) -> str:
         """Bring the database's schema to the newest revision and return its id."""
