@@ -1,7 +1,8 @@
 """Connections that do not wait for ever, and requests whose head is whole before anyone reads it.
 
-uvicorn has no limit on how long a request may take to arrive, adds trailers to the headers, and forgets whom a request
-line in absolute form was meant for.
+uvicorn has no limit on how long a request may take to arrive, adds trailers to the headers, forgets whom a request line
+in absolute form was meant for, answers a broken body a second time, and of several requests in a row tells only the
+last that the client is gone.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import re
 from asyncio.events import TimerHandle
+from types import SimpleNamespace
 from typing import ClassVar
 
-from httptools import HttpParserError, HttpParserUpgrade
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 _FULL = (
@@ -20,6 +23,7 @@ _FULL = (
     b'{"error":"too many clients"}'
 )
 _INVALID = "Invalid HTTP request received."
+_FRAMING = (b"content-length", b"transfer-encoding")
 _ABSOLUTE_FORM = re.compile(rb"[A-Za-z][0-9A-Za-z+.\-]*://([^/?#]*)")
 
 
@@ -31,8 +35,8 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     Trailers are dropped, as RFC 9110 allows: what arrives behind the body must not change whom it is counted for.
     Offers of another protocol are declined, as it allows too; Java's client makes one with each request over plain
-    HTTP. The parser stops behind their head and would take the body for the next request, so the body is taken by its
-    length here, nothing behind it is read, and the connection ends with the answer.
+    HTTP. The parser stops behind their head and would take the body for the next request, so the body is read by a
+    parser of its own, nothing behind it is read, and the connection ends with the answer.
     """
 
     FIRST_BYTE_SECONDS: ClassVar[float] = 5.0
@@ -42,9 +46,12 @@ class DeadlineProtocol(HttpToolsProtocol):
     # When the connection is closed, None while it waits for nothing of the client's.
     _latest: float | None = None
     _timer: TimerHandle | None = None
+    # From the end of a request's head to the end of its body.
     _head_is_whole = False
-    # Bytes that the body still lacks of a request that offers another protocol, None without an offer.
-    _lacking: int | None = None
+    # The request whose answer is due; `cycle` is the one that came last.
+    _at_work: RequestResponseCycle | None = None
+    # A request has offered another protocol: it is the last.
+    _has_declined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the clock for the first byte."""
@@ -63,29 +70,63 @@ class DeadlineProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
+        self._let_go()
 
     def data_received(self, data: bytes) -> None:
         """Start the clock for a request with the first byte that belongs to none yet."""
-        if self._lacking is not None:
-            self._take_body(data)
-            return
         # While an answer is on its way, an empty line is no request that begins: a stream is not to be cut for it.
         if self._latest is None and not self._is_answering():
             self._start(self.REQUEST_SECONDS)
         # As uvicorn has it, except for what follows an offer.
         self._unset_keepalive_if_required()
         try:
+            self._read(data)
+        except HttpParserError:
+            # Behind the last request whatever comes is invalid, and nobody's business.
+            if not self._has_declined or self._head_is_whole:
+                self.logger.warning(_INVALID)
+                self.send_400_response(_INVALID)
+
+    def _read(self, data: bytes) -> None:
+        try:
             self.parser.feed_data(data)
         except HttpParserUpgrade as offer:
-            self._decline(data[offer.args[0] :])
-        except HttpParserError:
-            self.logger.warning(_INVALID)
-            self.send_400_response(_INVALID)
+            self._decline()
+            self._read(data[offer.args[0] :])
+
+    def _decline(self) -> None:
+        """Go on with a request as if it had offered nothing, and make it the last one of its connection."""
+        self._has_declined = True
+        self.cycle.keep_alive = False
+        framing = [b"%b: %b" % header for header in self.headers if header[0] in _FRAMING]
+        self.parser = HttpRequestParser(
+            SimpleNamespace(on_body=self.on_body, on_message_complete=self.on_message_complete)
+        )
+        # What tells where the body ends, and that nothing follows: then this parser takes no more.
+        self.parser.feed_data(b"\r\n".join((b"POST / HTTP/1.1", b"Connection: close", *framing, b"", b"")))
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that what came is no HTTP, unless that would be a second answer or stand in the middle of one."""
+        begun = self._head_is_whole and self.cycle.response_started
+        if begun or (self._at_work is not None and self._at_work.response_started and self._is_answering()):
+            self.transport.close()
+        else:
+            super().send_400_response(msg)
+        self._let_go()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._at_work = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _is_answering(self) -> bool:
-        # uvicorn declares that there always is one; before the first request there is none.
-        cycle: RequestResponseCycle | None = self.cycle
-        return cycle is not None and not cycle.response_complete
+        return self._at_work is not None and not self._at_work.response_complete
+
+    def _let_go(self) -> None:
+        """Tell whoever is at work that nothing more is to be written."""
+        for cycle in (self._at_work, self.cycle):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
 
     def on_message_begin(self) -> None:
         """Start the clock for this request."""
@@ -100,39 +141,20 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Take no more headers, and hand the request on."""
-        self._head_is_whole = True
         self._name_the_host_of_an_absolute_form()
         super().on_headers_complete()
+        self._head_is_whole = True
         if self.scope["method"] == "POST":
             self.cycle.transport = _OneWrite(self.transport)
 
     def on_message_complete(self) -> None:
         """Stop the clock: the rest is ours."""
         # Of an offer the parser has seen the head only.
-        if self.parser.should_upgrade() and self._lacking != 0:
+        if self.parser.should_upgrade():
             return
         self._latest = None
+        self._head_is_whole = False
         super().on_message_complete()
-
-    def _decline(self, rest: bytes) -> None:
-        """Go on with a request as if it had offered nothing, and make it the last one of its connection."""
-        self.cycle.keep_alive = False
-        lengths = [value for name, value in self.headers if name == b"content-length"]
-        if any(name == b"transfer-encoding" for name, _ in self.headers):
-            self._lacking = 0
-            self.send_400_response(_INVALID)
-        else:
-            # The parser has seen to it that there is at most one, and that it is a number.
-            self._lacking = int(lengths[0]) if lengths else 0
-            self._take_body(rest)
-
-    def _take_body(self, data: bytes) -> None:
-        lacking = self._lacking or 0
-        if lacking and data:
-            self.on_body(data[:lacking])
-            self._lacking = max(0, lacking - len(data))
-        if self._lacking == 0 and self.cycle.more_body:
-            self.on_message_complete()
 
     def _name_the_host_of_an_absolute_form(self) -> None:
         """Make the host of `POST http://host/path` a Host of its own, unless the header says the same.

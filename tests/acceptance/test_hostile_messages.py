@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -22,6 +23,7 @@ from app.operations import OPERATIONS
 from app.toolschema import input_schema
 from bench.fuzzrequests import made_of, own_words, repeats, send
 from tests.acceptance.edge_schema import ValuesBeside
+from tests.acceptance.hostile_offers import OFFERINGS, answers_in_every_cut
 from tests.edge.processes import EdgeProcess, edge_process
 from tests.edge.running import RunningEdge, run_edges
 from tests.edge.wire import (
@@ -198,6 +200,23 @@ def test_t23_what_two_servers_could_read_differently_is_refused(edge: RunningEdg
     assert 400 <= status_of(received) < 500
     assert received.count(b"HTTP/1.1 ") == 1
     assert edge.store.calls["take"] == taken
+
+
+def test_t23_nothing_behind_an_offer_of_another_protocol_is_a_request(edge: RunningEdge, record_property: Note) -> None:
+    """HTTP/2, WebSocket and tunnels are declined, the request is answered, and nothing behind its body is read.
+
+    In one piece, cut at every byte, and byte by byte: the same answers each time, never more than one for a head, and
+    the connection is closed.
+    """
+    taken = edge.store.calls["take"]
+    seen = asyncio.run(answers_in_every_cut(edge.port, OFFERINGS))
+    assert {name: set(answers) for name, answers in seen.items()} == {
+        name: {(offering.statuses, True)} for name, offering in OFFERINGS.items()
+    }
+    counted = sum(offering.units * seen[name].total() for name, offering in OFFERINGS.items())
+    assert edge.store.calls["take"] - taken == counted > 0
+    sent = sum(answers.total() for answers in seen.values())
+    record_property("figure", f"{len(OFFERINGS)} kinds sent {sent:,} times, the same answers in whatever pieces")
 
 
 def nested(depth: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import time
 from contextlib import ExitStack
@@ -54,22 +55,44 @@ def test_who_does_not_mean_it_is_told_at_once_that_there_is_none(edge, headers):
     assert response.headers["allow"] == "GET, POST"
 
 
+def opened_raw(edge, behind: bytes = b"") -> socket.socket:
+    """Return a connection with a stream that has said it is there, and bytes sent behind the request for it."""
+    head = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\nAccept: text/event-stream\r\n\r\n".encode()
+    connection = socket.create_connection(("127.0.0.1", edge.port), timeout=5)
+    connection.sendall(head + behind)
+    while b"connected" not in connection.recv(4096):
+        pass
+    return connection
+
+
 def test_an_empty_line_does_not_cut_a_stream(edge, monkeypatch):
     """Between requests it starts the clock of the next one; while an answer is on its way it means nothing."""
+    monkeypatch.setattr(DeadlineProtocol, "FIRST_BYTE_SECONDS", 0.5)
     monkeypatch.setattr(DeadlineProtocol, "REQUEST_SECONDS", 0.5)
-    head = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\nAccept: text/event-stream\r\n\r\n".encode()
-    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
-        connection.sendall(head)
-        while b"connected" not in connection.recv(4096):
-            pass
+    with opened_raw(edge) as connection:
         connection.sendall(b"\r\n")
         connection.settimeout(1.5)
         with pytest.raises(TimeoutError):
             connection.recv(4096)
-    # The clock is looked at when the first byte would have been due.
-    with socket.create_connection(("127.0.0.1", edge.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=5) as connection:
         connection.sendall(b"\r\n")
         assert connection.recv(4096) == b""
+
+
+def test_what_is_no_http_ends_a_stream_and_is_not_answered_in_it(edge):
+    with opened_raw(edge) as connection:
+        connection.sendall(b"\0\r\n\r\n")
+        assert connection.recv(4096) == b""
+
+
+def test_a_stream_with_requests_behind_it_ends_with_its_client(start_edge, caplog):
+    edge = start_edge(max_streams=1)
+    for _ in range(2):
+        opened_raw(edge, f"GET /llms.txt HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\n\r\n".encode() * 2).close()
+        time.sleep(0.3)
+    with ExitStack() as held:
+        assert opened(edge, held).status_code == 200
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_streams_can_be_switched_off(start_edge):
