@@ -1,8 +1,8 @@
 """POST /mcp: from the bytes of a request to the bytes of its answer.
 
 In this order, so that nothing costs more than it must: message, protocol, credentials, allowance, work. A tool call is
-charged once message, protocol and credentials are in order, before its tool and arguments are looked at: one that names
-no tool, or is refused for its arguments, costs what any other does, and a failed call is not given back.
+charged once message, protocol and credentials are in order, before its parameters are looked at: one that names no
+tool, or is refused for its parameters, costs what any other does, and a failed call is not given back.
 """
 
 from __future__ import annotations

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 
-from tests.edge.wire import answer, call_modern, call_tool, message, post, tool_answer
+from tests.edge.wire import META, answer, call_modern, call_tool, message, post, tool_answer
 
+VERSION, CAPABILITIES = META
 SEARCH = {"query": "react list keys"}
 
 
@@ -32,6 +34,48 @@ def test_every_guest_answer_tells_what_is_left(start_edge):
     assert (
         call_modern(edge.endpoint, "tools/call", {"name": "search_knowledge", "arguments": SEARCH}).status_code == 429
     )
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"name": "nonsense", "arguments": {}},
+        {"name": 7},
+        {},
+        {"name": "search_knowledge", "arguments": []},
+        {"name": "search_knowledge", "arguments": {"query": 7}},
+        {"name": "search_knowledge", "arguments": SEARCH, "_meta": 7},
+        {"name": "search_knowledge", "arguments": SEARCH, "task": 7},
+    ],
+)
+def test_a_tool_call_costs_a_unit_whatever_is_wrong_with_it(fresh_edge, params):
+    """Before its parameters are looked at, in both protocols: a probe is not to be cheaper than a question."""
+    assert post(fresh_edge.endpoint, message("tools/call", params)).headers["x-guest-quota-remaining"] == "249"
+    assert fresh_edge.store.calls["take"] == 1
+    if isinstance(params.get("name"), str):
+        modern = {**params, "_meta": {**META, CAPABILITIES: params["_meta"]} if "_meta" in params else META}
+        response = call_modern(fresh_edge.endpoint, "tools/call", modern)
+        assert response.headers["x-guest-quota-remaining"] == "248"
+
+
+@pytest.mark.parametrize(
+    ("params", "headers"),
+    [
+        (
+            {"name": "search_knowledge", "_meta": {**META, VERSION: "2099-01-01"}},
+            {"mcp_protocol_version": "2099-01-01"},
+        ),
+        ({"name": "search_knowledge"}, {"mcp_name": "get_guidance"}),
+        ({"name": "search_knowledge"}, {"mcp_method": "ping"}),
+        ({"name": "search_knowledge"}, {"mcp_protocol_version": "2025-06-18"}),
+    ],
+)
+def test_what_is_refused_before_it_is_a_tool_call_costs_nothing(fresh_edge, params, headers):
+    """The protocol without a handshake says with each request what it speaks; what does not add up is no call yet."""
+    response = call_modern(fresh_edge.endpoint, "tools/call", params, **headers)
+    assert response.status_code == 400
+    assert "x-guest-quota-remaining" not in response.headers
+    assert fresh_edge.store.calls["take"] == 0
 
 
 def test_a_used_up_allowance_costs_the_database_nothing(start_edge):
