@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 import time
 from collections import Counter
@@ -12,15 +13,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from app.transports.slots import LONGEST_WAIT
 from bench.soak import Sample, soak
 from tests.acceptance.conftest import Program, Start
 from tests.acceptance.edge_load import PLENTY, SEARCH, answers_to, ask_soon, port_of
-from tests.acceptance.quota_wire import Sending, request
+from tests.acceptance.quota_wire import Sending, call_body, request
 from tests.core.records import make_record
 from tests.databases import Database
+from tests.edge.processes import edge_process
 from tests.edge.running import RunningEdge, run_edges
 from tests.proxies import FaultyLine, faulty_line_to
 
@@ -86,6 +89,38 @@ def test_t27_four_hundred_searches_at_once_are_all_answered(
     assert all(answer.retry_after >= 1 for answer in answers if answer.status == 503)
     assert took < LONGEST_WAIT + SLACK
     record_property("figure", f"{statuses[200]} served, {statuses[503]} told to come back, all within {took:.1f} s")
+
+
+def waiting_for(seconds: float, number: int, port: int) -> list[Sending]:
+    """Return so many calls, each of which takes so long, from as many addresses."""
+    body = call_body("search_knowledge", {"query": f"wait {seconds}"})
+    return [Sending(port, request(port, body), f"127.0.1.{n + 1}") for n in range(number)]
+
+
+def test_t27_a_server_that_gets_no_threads_says_so_and_recovers(tmp_path: Path, record_property: Note) -> None:
+    """While the system gives no thread, 32 calls get 503 or their answer; once it does, 32 work at once again.
+
+    The limit is set on the running process: its address space may not grow, so that no thread's stack finds room.
+    """
+    with edge_process(tmp_path, max_concurrent_calls=CAPACITY) as running:
+        process = psutil.Process(running.process.pid)
+        process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms + 2**20, resource.RLIM_INFINITY))
+        starved = [answers_to(waiting_for(0.05, CAPACITY, running.port)) for _ in range(2)]
+        process.rlimit(psutil.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        began = time.monotonic()
+        recovered = answers_to(waiting_for(2, CAPACITY, running.port))
+        took = time.monotonic() - began
+    statuses = Counter(answer.status for answers in starved for answer in answers)
+    assert set(statuses) <= {200, 503}
+    assert statuses[503] > 0
+    assert all(answer.retry_after >= 1 for answers in starved for answer in answers if answer.status == 503)
+    assert [answer.status for answer in recovered] == [200] * CAPACITY
+    assert took < 2 + 1.5
+    record_property(
+        "figure",
+        f"without threads {statuses[200]} served and {statuses[503]} told to come back; with them {CAPACITY} calls "
+        f"of 2 s served in {took:.1f} s",
+    )
 
 
 def readiness(base: str, since: float, seen: list[tuple[float, int]]) -> None:
