@@ -2,6 +2,7 @@
 
 approve(settings, file, ...) -> Entry     append an approval of exactly this text
 deprecate(settings, slug, ...) -> Entry   take a record out of service
+take_back(settings, entry) -> Entry       undo a decision that was the last one about its record
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from app.integrity import Policy
 from app.recordfile import RecordFile
 from app.settings import Settings
 from review.bench import Verdict
-from review.errors import Refused, wrong_usage
+from review.errors import InvalidDecision, Refused
 from review.gates import Level
 from review.ledger import Decision, Entry, Sign, append, read_ledger
 from review.screen import now
@@ -31,6 +32,7 @@ def approve(settings: Settings, file: RecordFile, *, by: str | None, note: str |
 
     Raises:
         LedgerError: the ledger is broken, or the same person approved the same text before.
+        InvalidDecision: `by` is no name.
         Refused, SettingsError: it cannot be signed as it must.
     """
     keep_snapshot(settings.records, file)
@@ -50,6 +52,23 @@ def deprecate(settings: Settings, slug: str, *, by: str | None, reason: str) -> 
     return _append(settings, Decision.DEPRECATE, slug, last.sha256, by=by, note=reason)
 
 
+def take_back(settings: Settings, entry: Entry, *, by: str | None) -> Entry:
+    """Undo a decision by another one: what it replaced counts again. The ledger keeps both.
+
+    Raises:
+        Refused: somebody has decided about the record since, or there is nothing to go back to.
+        LedgerError: the ledger is broken.
+    """
+    history = read_ledger(settings.records / LEDGER).history(entry.slug)
+    if not history or history[-1].hash != entry.hash:
+        raise Refused(f"{entry.slug} was decided about since: look at it again.")
+    before = history[-2] if len(history) > 1 else None
+    note = f"taken back: {entry.decision.value} of {entry.at}"
+    if before is not None and before.decision is Decision.APPROVE:
+        return _append(settings, Decision.APPROVE, entry.slug, before.sha256, by=by, note=note)
+    return _append(settings, Decision.DEPRECATE, entry.slug, entry.sha256, by=by, note=note)
+
+
 def refuse_errors(verdict: Verdict) -> None:
     """Raise Refused when a gate finds an error."""
     errors = verdict.findings(Level.ERROR)
@@ -64,11 +83,11 @@ def warned(verdict: Verdict) -> tuple[str, ...]:
 
 
 def clean_note(note: str) -> str:
-    """Return a reason on one line. Raises WrongUsage when it is too short, too long or holds what cannot be shown."""
+    """Return a reason on one line. Raises InvalidDecision when it is too short or long, or cannot be shown."""
     cleaned = " ".join(note.split())
     low, high = NOTE_CHARACTERS
     if not low <= len(cleaned) <= high or not cleaned.isprintable():
-        raise wrong_usage(f"say why in {low} to {high} printable characters: it is kept in the ledger")
+        raise InvalidDecision(f"say why in {low} to {high} printable characters: it is kept in the ledger")
     return cleaned
 
 
@@ -92,7 +111,7 @@ def _append(
 def _signer(by: str | None) -> str:
     name = by if by is not None else getpass.getuser()
     if not 1 <= len(name) <= _NAME_CHARACTERS or not name.isprintable() or name.strip() != name:
-        raise wrong_usage(f"--by takes 1 to {_NAME_CHARACTERS} printable characters")
+        raise InvalidDecision(f"--by takes 1 to {_NAME_CHARACTERS} printable characters")
     return name
 
 

@@ -14,6 +14,12 @@ class Refused(AppError):
     code = "refused"
 
 
+class InvalidDecision(AppError):
+    """A name or a reason that a decision cannot carry; the message says what is wanted."""
+
+    code = "invalid_decision"
+
+
 def wrong_usage(message: str) -> SystemExit:
     """Print what is wrong with the command line, as click does, and return the exit to raise."""
     click.UsageError(message, click.get_current_context()).show()

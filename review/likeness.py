@@ -79,7 +79,7 @@ def pairwise_cosine(
     texts = {record.slug: embedding_texts(record)["text"] for record in records}
     if not texts:
         return {}
-    vectors = _vectors(sorted(set(texts.values())), embedder, cache, progress)
+    vectors = embedded(sorted(set(texts.values())), embedder, cache, progress)
     slugs = sorted(texts)
     matrix = np.stack([vectors[texts[slug]] for slug in slugs])  # float32[n, dims], rows of unit length
     cosines = matrix @ matrix.T
@@ -91,7 +91,10 @@ def pairwise_cosine(
     }
 
 
-def _vectors(texts: list[str], embedder: Embedder, cache: VectorCache | None, progress: Progress) -> dict[str, Vector]:
+def embedded(
+    texts: list[str], embedder: Embedder, cache: VectorCache | None, progress: Progress = _silence
+) -> dict[str, Vector]:
+    """Return the vector of each text, from the cache where it is there. Raises EmbeddingFailure."""
     known = {text: cache.get(text) for text in texts} if cache else {}
     vectors = {text: vector for text, vector in known.items() if vector is not None}
     unread = [text for text in texts if text not in vectors]

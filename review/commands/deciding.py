@@ -11,7 +11,7 @@ from app.transports.cli.printing import json_option, print_json, print_table, re
 from review.bench import Shelf, Verdict, judge, open_shelf
 from review.commands.writing import changes
 from review.decisions import LEDGER, approve, clean_note, deprecate, refuse_errors, warned
-from review.errors import Refused, wrong_usage
+from review.errors import InvalidDecision, Refused, wrong_usage
 from review.ledger import Entry, read_ledger
 from review.screen import print_findings, records_of, settings_of, similarity_of, today
 from review.verifications import verified_on
@@ -74,7 +74,7 @@ def deprecate_command(
 ) -> None:
     """Take one record out of service from the next publish on. Its file stays."""
     slug = _the_one(slugs)
-    reason = clean_note(reason)
+    reason = _reason_of(reason)
     if not yes:
         _ask(f"Deprecate {slug}?")
     entry = deprecate(settings_of(context), slug, by=by, reason=reason)
@@ -123,7 +123,7 @@ def _remind_of_checks(shelf: Shelf, file: RecordFile) -> None:
 
 def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
     if note is not None:
-        return clean_note(note)
+        return _reason_of(note)
     gates = ", ".join(warned(verdict))
     if not gates:
         return None
@@ -131,7 +131,14 @@ def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
         raise Refused(
             f"{verdict.slug} has warnings ({gates}): give the reason for approving it all the same with --note."
         )
-    return clean_note(click.prompt("Reason for approving it with these warnings"))
+    return _reason_of(click.prompt("Reason for approving it with these warnings"))
+
+
+def _reason_of(note: str) -> str:
+    try:
+        return clean_note(note)
+    except InvalidDecision as error:
+        raise wrong_usage(error.message) from None
 
 
 def _show_and_ask(shelf: Shelf, file: RecordFile) -> None:
