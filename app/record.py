@@ -20,7 +20,10 @@ _NAMESPACE = uuid.UUID("7a3ce6a8-6c3c-5e0f-9d8e-2f1b9f5d1c70")
 _HASH_DOMAIN = b"chatctx-record-v1\0"
 
 SLUG_PATTERN = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
-CHECK_FILE_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,60}\.(?:py|sql|mjs|js)$"
+CHECK_FILE_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,60}\.(?:py|sql|mjs|js|sh)$"
+# Exact versions only, parted by single spaces: nothing in it can be taken for an option or a path.
+_PYTHON_PIN = r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!_-]*"
+_NPM_PIN = r"(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*@[0-9]+\.[0-9]+\.[0-9]+(?:-[A-Za-z0-9.-]+)?"
 
 
 class Topic(StrEnum):
@@ -101,6 +104,25 @@ class Runner(StrEnum):
     PYTHON = "python"
     NODE = "node"
     SQL = "sql"
+    SHELL = "shell"
+
+
+class Needed(StrEnum):
+    """A program that a check may ask for besides what executes it."""
+
+    CHROMIUM = "chromium"
+    CURL = "curl"
+    GIT = "git"
+    HADOLINT = "hadolint"
+    NGINX = "nginx"
+    NODE = "node"
+    OPENSSL = "openssl"
+    PYTHON3 = "python3"
+    SHELLCHECK = "shellcheck"
+
+
+_PINS = {Runner.PYTHON: _PYTHON_PIN, Runner.NODE: _NPM_PIN}
+_NEWER = frozenset(("packages", "needs"))
 
 
 def _text(low: int, high: int, pattern: str | None = None) -> StringConstraints:
@@ -113,6 +135,7 @@ Slug = Annotated[str, _text(3, SLUG_MAX_CHARACTERS, SLUG_PATTERN)]
 Bullet = Annotated[str, _text(20, 240)]
 ScopeBullet = Annotated[str, _text(15, 200)]
 CheckFile = Annotated[str, _text(4, 64, CHECK_FILE_PATTERN)]
+Pins = Annotated[str, _text(5, 200)]
 
 
 class _Frozen(BaseModel):
@@ -165,7 +188,13 @@ class Source(_Frozen):
 
 
 class Check(_Frozen):
-    """A runnable proof: `right` must succeed; `wrong`, where given, must fail and show what the record warns of."""
+    """A runnable proof: `right` must succeed; `wrong`, where given, must fail and show what the record warns of.
+
+    Attributes:
+        packages: sets of packages that it is run with, one set after the other; each is pins parted by spaces,
+            `name==version` for Python and `name@version` for Node.
+        needs: programs that it asks for, for `shell` and `node`.
+    """
 
     id: Slug
     claim: Annotated[str, _text(10, 200)]
@@ -173,11 +202,26 @@ class Check(_Frozen):
     right: CheckFile
     wrong: CheckFile | None = None
     wrong_shows: Annotated[str, _text(3, 200)] | None = None
+    packages: Annotated[tuple[Pins, ...], Field(max_length=4)] = ()
+    needs: Annotated[tuple[Needed, ...], Field(max_length=5)] = ()
 
     @model_validator(mode="after")
     def _wrong_is_whole(self) -> Self:
         if (self.wrong is None) != (self.wrong_shows is None):
             raise ValueError("wrong and wrong_shows are given together or not at all")
+        return self
+
+    @model_validator(mode="after")
+    def _asks_for_what_there_is(self) -> Self:
+        pin = _PINS.get(self.runner)
+        if self.packages and pin is None:
+            raise ValueError("packages are for the runners python and node")
+        if any(not re.fullmatch(f"{pin}(?: {pin})*", pins) for pins in self.packages):
+            raise ValueError("packages are exact versions parted by a space: name==1.2 for python, name@1.2.3 for node")
+        if self.needs and self.runner not in (Runner.SHELL, Runner.NODE):
+            raise ValueError("needs is for the runners shell and node")
+        _refuse_repeats("packages", list(self.packages))
+        _refuse_repeats("needs", list(self.needs))
         return self
 
 
@@ -233,6 +277,10 @@ def canonical_form(record: Record, fixtures: dict[str, bytes] | None = None) -> 
         fixtures: content of each check file by name, so that changing a proof un-approves the record too.
     """
     body: dict[str, Any] = record.model_dump(mode="json")
+    # Approvals from before these fields are given for a form without them.
+    body["checks"] = [
+        {key: value for key, value in check.items() if value or key not in _NEWER} for check in body["checks"]
+    ]
     body["fixtures"] = {name: hashlib.sha256(content).hexdigest() for name, content in (fixtures or {}).items()}
     return rfc8785.dumps(body)
 

@@ -42,6 +42,7 @@ sources:
 #     right: right.py
 #     wrong: wrong.py
 #     wrong_shows: "text of the failure the record warns of"
+#     packages: ["pydantic==1.10.26", "pydantic==2.12.5"]
 ---
 
 # TODO: $title

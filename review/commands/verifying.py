@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import click
 
 from app.recordfile import RecordFile
-from app.settings import Settings
 from app.transports.cli.printing import (
     EXIT_REFUSED,
     EXIT_UNREACHABLE,
@@ -20,9 +18,9 @@ from app.transports.cli.printing import (
     reports_errors,
 )
 from review.bench import Shelf, open_shelf
-from review.screen import progress_bar, settings_of, today
-from review.verifications import append_results
-from review.verify.execution import Outcome, Result, run_checks
+from review.proving import run_and_keep
+from review.screen import progress_bar, settings_of
+from review.verify.execution import Outcome, Result
 
 
 @click.command("verify")
@@ -40,8 +38,7 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
     Exit code 1 when a check failed, 3 when none failed but one could not be run here.
     """
     settings = settings_of(context)
-    records = settings.records
-    files = _with_checks(open_shelf(records), slugs)
+    files = _with_checks(open_shelf(settings.records), slugs)
     with progress_bar("running checks") as bar:
         seen = Counter[str]()
 
@@ -49,9 +46,7 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
             seen["done"] += 1
             bar(seen["done"], total)
 
-        results = run_checks(files, private=_private(settings), jobs=jobs, done=tell)
-    if not no_record:
-        append_results(records / "verifications.jsonl", results, today())
+        results = run_and_keep(settings, files, jobs=jobs, keep=not no_record, done=tell)
     _print_json(results) if as_json else _print(results)
     outcomes = {result.outcome for result in results}
     if Outcome.FAILED in outcomes:
@@ -60,26 +55,18 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
         raise SystemExit(EXIT_UNREACHABLE)
 
 
-def _private(settings: Settings) -> list[Path]:
-    """Return what no check may see: database, logs, pepper and records."""
-    return [settings.home, settings.records, *([settings.pepper_file] if settings.pepper_file else [])]
-
-
 def _with_checks(shelf: Shelf, slugs: tuple[str, ...]) -> list[RecordFile]:
     named = [shelf.file(slug) for slug in slugs] if slugs else [shelf.files[slug] for slug in sorted(shelf.files)]
     return [file for file in named if file.record.checks]
 
 
 def _print(results: list[Result]) -> None:
-    rows = [
-        (result.outcome.value, f"{result.tool} {result.version}", f"{result.slug}: {result.check}")
-        for result in results
-    ]
+    rows = [(result.outcome.value, _place(result), f"{result.slug}: {result.check}") for result in results]
     if rows:
         print_table(("outcome", "on", "record and check"), rows)
     for result in results:
         if result.outcome is not Outcome.PASSED:
-            where = f"{result.slug}: {result.check} on {result.tool} {result.version}".strip()
+            where = f"{result.slug}: {result.check} on {_place(result)}"
             click.echo(f"{result.outcome.value}: {where}: {result.reason}")
             click.echo("".join(f"    {line}\n" for line in result.output.splitlines()), nl=False)
     counts = Counter(result.outcome.value for result in results)
@@ -90,6 +77,12 @@ def _print(results: list[Result]) -> None:
             " the checks could reach the network or read your files",
             err=True,
         )
+
+
+def _place(result: Result) -> str:
+    """Return what a check was run on, in one phrase."""
+    tool = f"{result.tool} {result.version}".strip()
+    return f"{tool} with {result.pinned}" if result.pinned else tool
 
 
 def _print_json(results: list[Result]) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
-from app.errors import ClusterError
 from app.record import Check, Record, Runner
 from app.recordfile import RecordFile
+from app.technologies import canonical_name
 from review.verify.confinement import Ended
-from review.verify.needs import SUBJECT, needed_library, needed_module, needed_version
-from review.verify.runners import Missing, Tool, tools_for
+from review.verify.needs import SUBJECT, NotAtHand, needed_extension, needed_library, needed_module, needed_version
+from review.verify.packages import Packages
+from review.verify.runners import tools_for
+from review.verify.tools import Missing, Tool
 
 _SHOWN_LINES = 12
 
@@ -39,8 +41,10 @@ class Result:
     Attributes:
         reason: why it did not pass, empty when it did.
         output: the end of what the program said, for a failure.
-        packages: versions of the technologies the record is about, where they are installed Python packages.
+        packages: versions of what it was run with: packages and programs that the check names, else the installed
+            Python packages that the record is about.
         walls: which walls of the confinement stood.
+        pinned: the set of packages that the check names and this was run with, empty when it names none.
     """
 
     slug: str
@@ -53,6 +57,7 @@ class Result:
     output: str = ""
     packages: dict[str, str] = field(default_factory=dict)
     walls: frozenset[str] = frozenset()
+    pinned: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ def run_checks(
     files: Iterable[RecordFile],
     *,
     private: Iterable[Path],
+    packages: Packages,
     jobs: int = 1,
     done: Callable[[Result, int], None] = _silence,
 ) -> list[Result]:
@@ -73,9 +79,10 @@ def run_checks(
 
     Args:
         private: folders and files that no check may see.
+        packages: where the packages that checks name are kept.
         done: told of each result as it comes, with the number there will be.
     """
-    work = _plan(files, tuple(private))
+    work = _plan(files, tuple(private), packages)
 
     def perform(job: _Job) -> Result:
         result = _run(job)
@@ -86,24 +93,32 @@ def run_checks(
         return list(pool.map(perform, work))
 
 
-def _plan(files: Iterable[RecordFile], private: tuple[Path, ...]) -> list[_Job]:
-    tools: dict[Runner, Sequence[Tool | Missing]] = {}
+def _plan(files: Iterable[RecordFile], private: tuple[Path, ...], packages: Packages) -> list[_Job]:
+    tools: dict[Hashable, Sequence[Tool | Missing]] = {}
     jobs = []
     for file in files:
         for check in file.record.checks:
-            if check.runner not in tools:
-                tools[check.runner] = tools_for(check.runner, private)
-            planned = [_Job(file, check, tool) for tool in tools[check.runner]]
+            asked = (check.runner, check.packages, check.needs)
+            if asked not in tools:
+                tools[asked] = tools_for(check, private, packages)
+            planned = [_Job(file, check, tool) for tool in tools[asked]]
             # Of several PostgreSQLs, one that the record does not speak of says nothing about it.
             jobs += [job for job in planned if not _needed_version(job)] or planned
     return jobs
 
 
 def _needed_version(job: _Job) -> str:
-    """Return which version the record is about that this tool, or an installed package, has not."""
-    if isinstance(job.tool, Missing):
+    """Return which version the record is about that this tool, or what comes with it, has not.
+
+    Packages that the check names are what it is about, also where the record is about others: it may show how an
+    earlier version differs.
+    """
+    if not job.tool.version:
         return ""
-    return needed_version(job.file.record, {**_packages(job), SUBJECT[job.check.runner]: job.tool.version})
+    versions = {} if job.tool.pinned else {canonical_name(name) or name: one for name, one in _packages(job).items()}
+    if job.check.runner in SUBJECT:
+        versions[SUBJECT[job.check.runner]] = job.tool.version
+    return needed_version(job.file.record, versions)
 
 
 def _run(job: _Job) -> Result:
@@ -114,7 +129,7 @@ def _run(job: _Job) -> Result:
         return _result(job, Outcome.UNAVAILABLE, reason=needed)
     try:
         return _run_files(job, job.tool)
-    except (ClusterError, OSError) as error:
+    except (NotAtHand, OSError) as error:
         return _result(job, Outcome.UNAVAILABLE, reason=str(error))
 
 
@@ -123,13 +138,22 @@ def _run_files(job: _Job, tool: Tool) -> Result:
     right = tool.run(check.right, files)
     problem = _right_problem(check, right)
     if problem or check.wrong is None:
-        return _judged(job, right, problem, needed=_needed_module(job, check.right, right) or needed_library(right))
+        return _judged(job, right, problem, needed=_needed_by_right(job, right))
     wrong = tool.run(check.wrong, files)
     return _judged(job, wrong, _wrong_problem(check, wrong), needed=_needed_module(job, check.wrong, wrong))
 
 
+def _needed_by_right(job: _Job, ended: Ended) -> str:
+    if job.check.runner is Runner.SQL:
+        return needed_extension(ended)
+    return _needed_module(job, job.check.right, ended) or needed_library(ended)
+
+
 def _needed_module(job: _Job, name: str, ended: Ended) -> str:
-    return needed_module(job.file.fixtures[name], ended) if job.check.runner is Runner.PYTHON else ""
+    """A set of packages that the check names is whole: a module that is not in it is the check's mistake."""
+    if job.check.runner is not Runner.PYTHON or job.check.packages:
+        return ""
+    return needed_module(job.file.fixtures[name], ended)
 
 
 def _right_problem(check: Check, ended: Ended) -> str:
@@ -162,15 +186,17 @@ def _judged(job: _Job, ended: Ended, problem: str, *, needed: str) -> Result:
 def _result(
     job: _Job, outcome: Outcome, *, reason: str = "", output: str = "", walls: frozenset[str] = frozenset()
 ) -> Result:
-    record, tool = job.file.record, job.tool
-    version = tool.version if isinstance(tool, Tool) else ""
+    tool = job.tool
     return Result(
-        record.slug, job.file.sha256, job.check.id, tool.name, version, outcome, reason, output, _packages(job), walls
-    )
+        job.file.record.slug, job.file.sha256, job.check.id, tool.name, tool.version, outcome, reason, output,
+        _packages(job), walls, tool.pinned,
+    )  # fmt: skip
 
 
 def _packages(job: _Job) -> dict[str, str]:
-    return installed_packages(job.file.record) if job.check.runner is Runner.PYTHON else {}
+    if isinstance(job.tool, Tool) and job.tool.packages:
+        return dict(job.tool.packages)
+    return installed_packages(job.file.record) if job.check.runner is Runner.PYTHON and not job.check.packages else {}
 
 
 def installed_packages(record: Record) -> dict[str, str]:

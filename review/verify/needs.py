@@ -1,7 +1,7 @@
 """What a check needs and this machine lacks, so that it could not be run: neither passed nor failed.
 
-A version the record is about, a module that is not installed, and a standard library that is older than the check.
-The last two are read from a check that did not do what it should: a fixture cannot say so itself.
+A version the record is about, a module or an extension that is not installed, and a standard library that is older
+than the check. All but the first are read from a check that did not do what it should: a fixture cannot say so itself.
 """
 
 from __future__ import annotations
@@ -26,11 +26,16 @@ _NO_NAME = (
     re.compile(r"AttributeError: module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
     re.compile(r"ImportError: cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
 )
+_NO_EXTENSION = re.compile(r'ERROR:  extension "(?P<name>[\w-]+)" is not available')
 _IMPORT_IN_TEXT = re.compile(
     r"^[ \t]*(?:import[ \t]+(?P<whole>[A-Za-z_]\w*)(?:\.\w+)*(?:[ \t]+as[ \t]+\w+)?[ \t]*(?:[,;#]|$)"
     r"|from[ \t]+(?P<part>[A-Za-z_]\w*)(?:\.\w+)*[ \t]+import\b)",
     re.MULTILINE,
 )
+
+
+class NotAtHand(Exception):
+    """What a check is to be run on cannot be had here and now. Its text is the reason."""
 
 
 def needed_version(record: Record, versions: Mapping[str, str]) -> str:
@@ -67,6 +72,12 @@ def needed_library(ended: Ended) -> str:
         if match and match["module"].partition(".")[0] in sys.stdlib_module_names:
             return f"needs a Python whose {match['module']} has {match['name']}"
     return ""
+
+
+def needed_extension(ended: Ended) -> str:
+    """Return the extension that this PostgreSQL has not, empty when the check did not end for one."""
+    match = _NO_EXTENSION.search(ended.output)
+    return f"needs the extension {match['name']}, which is not installed for this PostgreSQL" if match else ""
 
 
 def _last_exception(output: str) -> str:

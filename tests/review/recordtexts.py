@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 _CHECKS = """\
 checks:
   - id: {id}
@@ -63,7 +66,7 @@ def record_text(
     pitfall: str = "Totals are off by 0.01 although every row prints as expected.",
     technology: str = "PostgreSQL",
     retrieved: str = "2026-11-30",
-    check: dict[str, str] | None = None,
+    check: dict[str, Any] | None = None,
 ) -> str:
     """Return the text of a record file with some parts changed."""
     checks = ""
@@ -73,6 +76,9 @@ def record_text(
         for name in ("wrong", "wrong_shows"):
             if name in given:
                 checks += f'    {name}: "{given[name]}"\n'
+        for name in ("packages", "needs"):
+            if name in given:
+                checks += f"    {name}: {json.dumps(given[name])}\n"
     return _TEXT.format(
         title=title,
         subject=subject,

@@ -7,46 +7,20 @@ import shutil
 import sys
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 
 import pytest
 
-from app.record import Runner
 from app.recordfile import read_record
-from review.verifications import append_results, verified_on
+from review.verifications import append_results, proved_on, unproved, verified_on
 from review.verify import runners
-from review.verify.execution import Outcome, Result, run_checks
-from review.verify.runners import Missing, tools_for
+from review.verify.execution import Outcome, Result
+from tests.review.checking import DEBIAN_15, NEEDS_NODE, SLUG, record_with, results
 
-SLUG = "store-money-as-numeric"
 STARTS_ANOTHER = (
     "import subprocess, sys\n"
     "open('test_it.py', 'w').write('import not_at_hand\\nassert not_at_hand')\n"
     "assert subprocess.run([sys.executable, 'test_it.py'], capture_output=True).returncode == 0"
 )
-NEEDS_NODE = pytest.mark.skipif(isinstance(tools_for(Runner.NODE)[0], Missing), reason="no node here")
-
-
-def record_with(
-    bench, runner: str, right: str, wrong: str | None = None, shows: str = "boom", check_id: str = "the-check"
-) -> Path:
-    """Write a record with one check."""
-    ending = {"python": "py", "node": "mjs", "sql": "sql"}[runner]
-    check = {"id": check_id, "runner": runner, "right": f"right.{ending}"}
-    if wrong is not None:
-        check |= {"wrong": f"wrong.{ending}", "wrong_shows": shows}
-    path = bench.write(SLUG, check=check)
-    folder = path.with_suffix(".checks")
-    folder.mkdir()
-    (folder / f"right.{ending}").write_text(right)
-    if wrong is not None:
-        (folder / f"wrong.{ending}").write_text(wrong)
-    return path
-
-
-def results(path: Path) -> list[Result]:
-    """Run the checks of a record file."""
-    return run_checks([read_record(path)], private=[])
 
 
 @pytest.mark.parametrize(
@@ -142,7 +116,8 @@ def test_an_old_node_is_unavailable(bench, tmp_path, monkeypatch):
     old.write_text("#!/bin/sh\necho v16.20.0\n")
     old.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda _: str(old))
-    assert tools_for(Runner.NODE) == (Missing("node", "node 16.20.0 is older than 18"),)
+    [result] = results(record_with(bench, "node", "process.exit(0)"))
+    assert (result.outcome, result.reason) == (Outcome.UNAVAILABLE, "node 16.20.0 is older than 18")
 
 
 @pytest.mark.parametrize(
@@ -155,15 +130,34 @@ def test_an_old_node_is_unavailable(bench, tmp_path, monkeypatch):
 def test_sql_checks_run_on_each_postgresql_that_is_at_hand(bench, right, wrong, outcomes):
     """Statement by statement in a database of their own; the first error ends it."""
     found = results(record_with(bench, "sql", right, wrong, shows="division by zero"))
-    assert [result.version.split(".")[0] for result in found] == ["18", "16"]
-    assert {result.outcome.value for result in found} == {outcomes}
+    assert [result.version.split(".")[0] for result in found] == ["18", "16", "15"]
+    assert {result.outcome.value for result in found[: 3 if DEBIAN_15 else 2]} == {outcomes}
+
+
+def test_a_postgresql_that_is_not_installed_is_unavailable_and_said_to_be(bench, monkeypatch, tmp_path):
+    """The others are asked all the same; the exit code says that not everything was."""
+    monkeypatch.setattr("review.verify.postgres.DEBIAN", tmp_path)
+    record_with(bench, "sql", "SELECT 1;")
+    rows = bench.json("verify", code=3)
+    assert [(row["version"].split(".")[0], row["outcome"]) for row in rows] == [
+        ("18", "passed"), ("16", "passed"), ("15", "unavailable"),
+    ]  # fmt: skip
+    assert rows[2]["reason"] == "not installed here (Debian: apt install postgresql-15)"
 
 
 def test_sql_checks_find_an_empty_database_with_pgvector_to_create(bench):
     """Nothing of an earlier check is left, and the extension the project needs can be had."""
     sql = "CREATE TABLE left_over (a int);\nCREATE EXTENSION vector;\nSELECT CAST('[1,2]' AS vector);"
     path = record_with(bench, "sql", sql)
+    bench.edit(path, "name: PostgreSQL", "name: PostgreSQL\n    version_constraint: '>=16'\n    scheme: generic")
     assert {result.outcome for _ in range(2) for result in results(path)} == {Outcome.PASSED}
+
+
+def test_without_an_extension_it_creates_an_sql_check_is_unavailable(bench):
+    """It says which; a statement that fails otherwise has failed."""
+    found = results(record_with(bench, "sql", "CREATE EXTENSION not_at_hand;"))
+    assert {result.outcome for result in found} == {Outcome.UNAVAILABLE}
+    assert found[0].reason == "needs the extension not_at_hand, which is not installed for this PostgreSQL"
 
 
 @pytest.mark.parametrize(
@@ -281,6 +275,34 @@ def test_a_failed_check_is_exit_code_1_and_shows_what_was_said(bench):
     output = bench.run("verify", code=1).output
     assert f"failed: {SLUG}: the-check on python" in output
     assert "the sum is 0.99" in output
+
+
+def test_what_passes_again_after_a_failure_counts_though_the_same_was_said_before(tmp_path):
+    """On one day, too: the last word is what holds."""
+    path = tmp_path / "verifications.jsonl"
+    passed = Result(SLUG, "1" * 64, "the-check", "python", "3.14.0", Outcome.PASSED)
+    for outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.PASSED, Outcome.PASSED):
+        append_results(path, [replace(passed, outcome=outcome)], date(2026, 11, 30))
+    assert [json.loads(line)["outcome"] for line in path.read_text().splitlines()] == ["passed", "failed", "passed"]
+    assert [entry["outcome"] for entry in verified_on(path, SLUG, "1" * 64)] == ["passed"]
+
+
+def test_a_record_is_proved_since_the_day_its_last_check_passed(bench):
+    """Each check on each of its sets of packages, and none failed since on anything it was run on."""
+    path = record_with(bench, "python", "assert True", packages=["widget==1.0", "widget==2.0"])
+    file, book = read_record(path), bench.records / "verifications.jsonl"
+
+    def say(day: int, pinned: str, outcome: Outcome = Outcome.PASSED, tool: str = "python") -> tuple:
+        result = Result(SLUG, file.sha256, "the-check", tool, "3.14.0", outcome, pinned=pinned)
+        append_results(book, [result], date(2026, 11, day))
+        told = verified_on(book, SLUG, file.sha256)
+        return unproved(told, file), proved_on(told, file)
+
+    assert say(1, "widget==1.0") == (("the-check",), None)
+    assert say(3, "widget==2.0") == ((), date(2026, 11, 1))
+    assert say(5, "widget==1.0") == ((), date(2026, 11, 3))
+    assert say(6, "widget==2.0", Outcome.FAILED, tool="pypy") == (("the-check",), None)
+    assert say(7, "widget==2.0", tool="pypy") == ((), date(2026, 11, 5))
 
 
 def test_a_torn_line_of_results_does_not_swallow_the_next(tmp_path):
