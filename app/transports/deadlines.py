@@ -28,7 +28,7 @@ _ABSOLUTE_FORM = re.compile(rb"[A-Za-z][0-9A-Za-z+.\-]*://([^/?#]*)")
 
 
 class DeadlineProtocol(HttpToolsProtocol):
-    """Closes a connection that stays silent, or whose request, head and body, is not whole in time.
+    """Closes a connection that stays silent, whose request, head and body, is not whole in time, or takes no answer.
 
     Between requests uvicorn's own keep-alive limit holds. The clock runs from the first byte and is never wound back,
     so a byte now and then does not help.
@@ -41,11 +41,14 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     FIRST_BYTE_SECONDS: ClassVar[float] = 5.0
     REQUEST_SECONDS: ClassVar[float] = 10.0
+    # From the moment at which an answer finds no room on its way until all of it has.
+    TAKING_SECONDS: ClassVar[float] = 30.0
     MAX_CONNECTIONS: ClassVar[int] = 1000
 
     # When the connection is closed, None while it waits for nothing of the client's.
     _latest: float | None = None
     _timer: TimerHandle | None = None
+    _taking: TimerHandle | None = None
     # From the end of a request's head to the end of its body.
     _head_is_whole = False
     # The request whose answer is due; `cycle` is the one that came last.
@@ -56,6 +59,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the clock for the first byte."""
         super().connection_made(transport)
+        # So that `pause_writing` tells of every byte that finds no room.
+        transport.set_write_buffer_limits(high=0)
         # uvicorn would log addresses wherever the program that runs it has attached a handler to everything.
         self.access_log = False
         if len(self.connections) > self.MAX_CONNECTIONS:
@@ -65,12 +70,24 @@ class DeadlineProtocol(HttpToolsProtocol):
             self._start(self.FIRST_BYTE_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
+        """Stop the clocks."""
         self._latest = None
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._taking):
+            if timer is not None:
+                timer.cancel()
         super().connection_lost(exc)
         self._let_go()
+
+    def pause_writing(self) -> None:
+        """Start the clock for a client that does not take its answer."""
+        super().pause_writing()
+        self._taking = self.loop.call_later(self.TAKING_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop it: all has gone out."""
+        super().resume_writing()
+        if self._taking is not None:
+            self._taking.cancel()
 
     def data_received(self, data: bytes) -> None:
         """Start the clock for a request with the first byte that belongs to none yet."""

@@ -133,6 +133,37 @@ def test_a_body_that_breaks_after_its_answer_gets_no_second_one(edge, target):
     assert status_of(answered) in (200, 404, 405, 415)
 
 
+def sent_for_large(edge, monkeypatch, *headers: str, times: int = 1) -> socket.socket:
+    """Return a connection on which so much has been asked for that it finds no room on its way."""
+    monkeypatch.setattr(DeadlineProtocol, "TAKING_SECONDS", 1.0)
+    head = ("GET /large HTTP/1.1", f"Host: 127.0.0.1:{edge.port}", *headers, "", "")
+    connection = socket.create_connection(("127.0.0.1", edge.port), timeout=5)
+    connection.sendall("\r\n".join(head).encode() * times)
+    time.sleep(0.3)
+    assert len(edge.server.server_state.connections) == 1
+    return connection
+
+
+@pytest.fixture
+def large_edge(start_edge, monkeypatch):
+    """A server with a file that is larger than what the system holds for a client."""
+    monkeypatch.setitem(PUBLIC_FILES, "/large", ("text/plain", b"x" * 8_000_000))
+    return start_edge()
+
+
+@pytest.mark.parametrize(("headers", "times"), [((), 1), ((), 20), (("Connection: close",), 1)])
+def test_a_client_that_does_not_take_its_answer_is_hung_up_on(large_edge, monkeypatch, headers, times):
+    """Otherwise it could hold a connection for ever."""
+    with sent_for_large(large_edge, monkeypatch, *headers, times=times):
+        time.sleep(1.5)
+        assert not large_edge.server.server_state.connections
+
+
+def test_a_client_that_takes_its_answer_late_gets_it_whole(large_edge, monkeypatch):
+    with sent_for_large(large_edge, monkeypatch, "Connection: close") as connection:
+        assert len(receive_all(connection)) > 8_000_000
+
+
 def test_a_client_that_leaves_several_requests_behind_leaves_no_error(start_edge, caplog):
     """Every one of them learns that there is nobody to answer, not the last alone."""
     edge = start_edge(call=lambda _name, _arguments: time.sleep(0.3) or {})
