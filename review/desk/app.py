@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult, SuspendNotSupported
@@ -215,8 +216,16 @@ class Desk(App[None]):
             self._warn(f"{editor} cannot be started ({type(error).__name__}): set $EDITOR.")
         self.action_reload()
 
+    @work(thread=True, group="approve")
     def _approve(self, item: Item, studied: Dossier, note: str) -> None:
-        self._do(lambda: f"approved: {self._office.approve(item, studied, note).slug}; served from the next publish on")
+        """Behind the screen, because checks may have to be run first."""
+        self.call_from_thread(self._say, f"approving {item.slug}: checks that have not passed on this text are run ...")
+        try:
+            entry = self._office.approve(item, studied, note)
+        except AppError as error:
+            self.call_from_thread(self._warn, error.message)
+            return
+        self.call_from_thread(self._decided, f"approved: {entry.slug}; served from the next publish on")
 
     def _reject(self, item: Item, reason: str) -> None:
         def act() -> str:
@@ -225,7 +234,7 @@ class Desk(App[None]):
 
         self._do(act)
 
-    def _ask(self, item: Item, question: str, hint: str, then: Callable[[str], None]) -> None:
+    def _ask(self, item: Item, question: str, hint: str, then: Callable[[str], object]) -> None:
         def answered(text: str | None) -> None:
             if text is not None:
                 then(text)
@@ -239,6 +248,9 @@ class Desk(App[None]):
         except AppError as error:
             self._warn(error.message)
             return
+        self._decided(words)
+
+    def _decided(self, words: str) -> None:
         self.action_reload()
         self._say(words)
 
@@ -293,7 +305,7 @@ class Desk(App[None]):
         if scroll:
             self.query_one("#scroll", VerticalScroll).scroll_home(animate=False)
 
-    def _body(self) -> Text:
+    def _body(self) -> RenderableType:
         item, studied = self.item, self._studied
         if item is None:
             return Text("Nothing waits." if self._shelf else "", style="dim")
@@ -302,7 +314,7 @@ class Desk(App[None]):
         pane = self.query_one(Tabs).active
         if pane == "questions":
             return self._questions(item, studied)
-        plain: dict[str, Callable[[Dossier], Text]] = {
+        plain: dict[str, Callable[[Dossier], RenderableType]] = {
             "diff": diff_pane, "gates": gates_pane, "sources": sources_pane, "near": near_pane,
         }  # fmt: skip
         if pane in plain:
@@ -328,7 +340,9 @@ class Desk(App[None]):
     def _say(self, words: str) -> None:
         waiting = f"{len(self._items)} wait" if len(self._items) != 1 else "1 waits"
         self.query_one("#status", Static).update(Text(f"chatctx review · {waiting} · as {self._office.by}"))
-        self.query_one("#told", Static).update(Text(words))
+        told = self.query_one("#told", Static)
+        told.update(Text(words))
+        told.display = bool(words)
 
     def _warn(self, words: str) -> None:
         self._say(words)

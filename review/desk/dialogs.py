@@ -15,14 +15,14 @@ Keep = Callable[[str], None]
 
 KEYS = (
     ("up, down", "choose what to look at"),
-    ("1 to 7", "text, JSON, difference, gates, sources, nearest records, questions"),
+    ("1 to 7", "text, JSON, diff, gates, sources, near, questions"),
     ("page up, page down", "scroll what is shown"),
-    ("v", "the text at another detail: brief, standard, full"),
+    ("v", "another detail: brief, standard, full"),
     ("e", "edit the file in $VISUAL or $EDITOR"),
     ("a", "approve exactly this text, with a note"),
-    ("r", "reject it with a reason: it comes up again when it is edited"),
+    ("r", "reject it with a reason, until it is edited"),
     ("d", "defer it for seven days"),
-    ("u", "take back what was decided last in this sitting"),
+    ("u", "take back what was decided last"),
     ("g", "read the folder again"),
     ("q", "leave; nothing has to be saved"),
 )

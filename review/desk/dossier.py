@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import Detail, count_tokens, serialise
+from app.record import Record
 from app.recordfile import RecordFile
 from review.bench import Shelf, Similarity, Verdict
 from review.cards import card, without_approval
@@ -13,7 +14,7 @@ from review.commands.writing import changes
 from review.gates import pair_key
 from review.gates.duplicates import word_overlap
 from review.ledger import Decision, State
-from review.verifications import verified_on
+from review.verifications import unproved, verified_on
 
 _NEIGHBOURS = 8
 
@@ -26,10 +27,12 @@ class Neighbour:
         cosine: nearness in meaning, None when no model is at hand.
         overlap: share of words in common.
         relation: `supersedes`, `superseded by`, `conflicts with`, or empty.
+        advice: what it recommends, and where that applies.
     """
 
     slug: str
     title: str
+    advice: str
     cosine: float | None
     overlap: float
     relation: str
@@ -44,7 +47,7 @@ class Dossier:
         tokens: what that costs.
         diff: lines against the approved form; empty when it is as approved.
         proofs: results of executed checks on exactly this text.
-        unproved: checks that were not run on it.
+        unproved: checks that did not pass on it, or not with each set of packages.
     """
 
     file: RecordFile
@@ -69,7 +72,6 @@ def dossier(shelf: Shelf, verdict: Verdict, similarity: Similarity | None) -> Do
     file = shelf.file(verdict.slug)
     cards = _cards(shelf, file)
     proofs = verified_on(shelf.folder / "verifications.jsonl", verdict.slug, file.sha256)
-    proved = {proof["check"] for proof in proofs if proof["outcome"] == "passed"}
     return Dossier(
         file=file,
         state=shelf.state(verdict.slug),
@@ -80,7 +82,7 @@ def dossier(shelf: Shelf, verdict: Verdict, similarity: Similarity | None) -> Do
         verdict=verdict,
         neighbours=neighbours(shelf, file, similarity),
         proofs=tuple(proofs),
-        unproved=tuple(check.id for check in file.record.checks if check.id not in proved),
+        unproved=unproved(proofs, file),
     )
 
 
@@ -92,10 +94,19 @@ def neighbours(shelf: Shelf, file: RecordFile, similarity: Similarity | None) ->
         if other.slug != record.slug:
             cosine = None if similarity is None else similarity.get(pair_key(record.slug, other.slug), 0.0)
             overlap = word_overlap(record, other)
-            found.append(Neighbour(other.slug, other.title, cosine, overlap, _relation(shelf, record.slug, other.slug)))
+            relation = _relation(shelf, record.slug, other.slug)
+            found.append(Neighbour(other.slug, other.title, advice_of(other), cosine, overlap, relation))
     found.sort(key=lambda near: (not near.relation, -(near.overlap if near.cosine is None else near.cosine), near.slug))
     related = sum(bool(near.relation) for near in found)
     return tuple(found[: max(related, _NEIGHBOURS)])
+
+
+def advice_of(record: Record) -> str:
+    """Return what a record recommends, and for what."""
+    scope = ", ".join(
+        entry.name + (f" {entry.version_constraint}" if entry.version_constraint else "") for entry in record.applies_to
+    )
+    return f"{record.recommendation}\n\n[{scope or 'any technology'}]"
 
 
 def _cards(shelf: Shelf, file: RecordFile) -> dict[Detail, dict[str, Any]]:

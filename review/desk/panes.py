@@ -6,10 +6,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from app.contract import Detail
-from review.desk.dossier import Dossier
+from review.desk.dossier import Dossier, Neighbour, advice_of
 from review.desk.queue import Item, Kind
 from review.gates import Finding, Level
 from review.trial import Placed
@@ -86,10 +89,28 @@ def sources_pane(studied: Dossier) -> Text:
     return out
 
 
-def near_pane(studied: Dossier) -> Text:
-    """Return the records it may repeat or contradict: related ones first, then the nearest."""
+def near_pane(studied: Dossier) -> RenderableType:
+    """Return the records it may repeat or contradict: related ones first, then the nearest, the first side by side."""
     if not studied.neighbours:
         return Text("There is no other record.", style="dim")
+    return Group(_near_list(studied), *(_side_by_side(studied, near) for near in _compared(studied)))
+
+
+def _compared(studied: Dossier) -> list[Neighbour]:
+    related = [near for near in studied.neighbours if near.relation]
+    return related or list(studied.neighbours[:1])
+
+
+def _side_by_side(studied: Dossier, near: Neighbour) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
+    record = studied.file.record
+    for name in (record.slug, near.slug):
+        table.add_column(_plain(name), ratio=1, overflow="fold")
+    table.add_row(_plain(advice_of(record)), _plain(near.advice))
+    return table
+
+
+def _near_list(studied: Dossier) -> Text:
     out = Text()
     meaning = "meaning" if studied.neighbours[0].cosine is not None else "no model"
     _line(out, f"{meaning:>8}  words  record", "dim")
