@@ -32,12 +32,15 @@ class Finding:
         message: what is wrong and where, for the author.
         remedy: what to do about it.
         waivable: False for what no reason excuses.
+        at: the field it stands in, as `review.places` finds it in the file: `title`, `pitfalls 2`, `source 1 url`;
+            empty for the record as a whole.
     """
 
     level: Level
     message: str
     remedy: str
     waivable: bool = True
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,14 @@ class Failure:
 Outcome = Success | Failure
 
 
-def error(message: str, remedy: str, *, waivable: bool = True) -> Finding:
+def error(message: str, remedy: str, *, waivable: bool = True, at: str = "") -> Finding:
     """Return a finding that refuses approval."""
-    return Finding(Level.ERROR, message, remedy, waivable)
+    return Finding(Level.ERROR, message, remedy, waivable, at)
 
 
-def warning(message: str, remedy: str) -> Finding:
+def warning(message: str, remedy: str, *, at: str = "") -> Finding:
     """Return a finding that asks for a reason."""
-    return Finding(Level.WARNING, message, remedy)
+    return Finding(Level.WARNING, message, remedy, at=at)
 
 
 def pair_key(one: str, other: str) -> tuple[str, str]:

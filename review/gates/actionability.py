@@ -39,17 +39,19 @@ def check(record: Record, _context: Context) -> Iterator[Finding]:
             f"still to be written: {', '.join(unwritten)}",
             f"replace every `{PLACEHOLDER}` of the skeleton",
             waivable=False,
+            at=unwritten[0],
         )
     yield from _opening("recommendation", record.recommendation)
     title = first_word_form(record.title)
     if title is Form.OTHER:
-        yield warning("the title does not start with a verb", "say what to do, not what it is about")
+        yield warning("the title does not start with a verb", "say what to do, not what it is about", at="title")
     for place, text in enumerate(record.verification_checks, start=1):
         yield from _check_findings(place, text)
     if not any(_EVIDENCE.search(text) for text in record.verification_checks):
         yield error(
             "no verification check names a command, a value or an output",
             "give at least one step an agent can carry out, and what to expect",
+            at="verification_checks",
         )
 
 
@@ -57,24 +59,34 @@ def _opening(field: str, text: str) -> Iterator[Finding]:
     form = first_word_form(text)
     if _WEAK.match(text):
         yield error(
-            f"the {field} only asks to consider something", "say what to do; doubts belong to Conditions and Exceptions"
+            f"the {field} only asks to consider something",
+            "say what to do; doubts belong to Conditions and Exceptions",
+            at=field,
         )
     elif form is Form.OTHER:
         yield error(
-            f"the {field} does not start with a verb in the imperative", "begin with what to do: Use, Set, Write ..."
+            f"the {field} does not start with a verb in the imperative",
+            "begin with what to do: Use, Set, Write ...",
+            at=field,
         )
     elif form is Form.UNKNOWN:
         yield warning(
-            f"the {field}'s first word is not a known verb", "begin with a verb, or add it to review/imperatives.py"
+            f"the {field}'s first word is not a known verb",
+            "begin with a verb, or add it to review/imperatives.py",
+            at=field,
         )
 
 
 def _check_findings(place: int, text: str) -> Iterator[Finding]:
-    vague = _VAGUE.search(text)
+    vague, at = _VAGUE.search(text), f"verification_checks {place}"
     if vague and not _EVIDENCE.search(text):
-        yield error(f"verification check {place} is vague ({vague[0]!r})", "name the step and the result to expect")
+        yield error(
+            f"verification check {place} is vague ({vague[0]!r})", "name the step and the result to expect", at=at
+        )
     elif not (_EVIDENCE.search(text) or _RESULT.search(text)):
-        yield warning(f"verification check {place} does not say what to expect", "add the result that shows success")
+        yield warning(
+            f"verification check {place} does not say what to expect", "add the result that shows success", at=at
+        )
 
 
 GATE = Gate(

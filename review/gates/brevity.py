@@ -20,12 +20,14 @@ def check(record: Record, _context: Context) -> Iterator[Finding]:
         yield error(
             f"the brief card takes {brief} tokens of {BRIEF_TOKENS}",
             f"cut about {(brief - BRIEF_TOKENS) * 3} bytes from recommendation, conditions or title",
+            at="recommendation",
         )
     full = count_tokens(serialise(card(record, Detail.FULL)))
     if full > FULL_TOKENS:
         yield error(
             f"the full record takes {full} tokens of {FULL_TOKENS}",
             f"cut about {(full - FULL_TOKENS) * 3} bytes, first from examples, or split the decision in two",
+            at="examples",
         )
 
 

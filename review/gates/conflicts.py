@@ -16,6 +16,7 @@ from review.ranges import overlap
 _NEAR_COSINE = 0.60
 _NEAR_WORDS = 0.18
 _SURE_WORDS = 2
+_REFERENCES = "conflicts_with"
 
 
 def check(record: Record, context: Context) -> Iterator[Finding]:
@@ -33,9 +34,9 @@ def _reference_findings(record: Record, context: Context) -> Iterator[Finding]:
     for slug in record.supersedes:
         other = context.corpus.get(slug)
         if other is None:
-            yield error(f"supersedes {slug}, which does not exist", "correct the slug or remove it")
+            yield error(f"supersedes {slug}, which does not exist", "correct the slug or remove it", at="supersedes")
         elif record.slug in other.supersedes:
-            yield error(f"supersedes {slug}, which supersedes it in turn", "keep one of the two")
+            yield error(f"supersedes {slug}, which supersedes it in turn", "keep one of the two", at="supersedes")
     yield from _conflict_references(record, context)
 
 
@@ -43,15 +44,21 @@ def _conflict_references(record: Record, context: Context) -> Iterator[Finding]:
     for slug in record.conflicts_with:
         other = context.corpus.get(slug)
         if other is None:
-            yield error(f"conflicts_with names {slug}, which does not exist", "correct the slug or remove it")
+            yield error(
+                f"conflicts_with names {slug}, which does not exist", "correct the slug or remove it", at=_REFERENCES
+            )
         elif record.slug not in other.conflicts_with:
             yield error(
-                f"conflicts_with names {slug}, which does not name it back", f"add {record.slug} to its conflicts_with"
+                f"conflicts_with names {slug}, which does not name it back",
+                f"add {record.slug} to its conflicts_with",
+                at=_REFERENCES,
             )
     for other in context.corpus.values():
         if record.slug in other.conflicts_with and other.slug not in record.conflicts_with:
             yield error(
-                f"{other.slug} names it in conflicts_with, but not the reverse", f"add {other.slug} to conflicts_with"
+                f"{other.slug} names it in conflicts_with, but not the reverse",
+                f"add {other.slug} to conflicts_with",
+                at=_REFERENCES,
             )
 
 
@@ -60,9 +67,9 @@ def _opposite_findings(record: Record, other: Record) -> Iterator[Finding]:
     words = opposite(record, other, technologies)
     remedy = "narrow one of them by conditions or versions, supersede one, or name both in conflicts_with"
     if len(words) >= _SURE_WORDS:
-        yield error(f"advises the opposite of {other.slug} ({', '.join(words)})", remedy)
+        yield error(f"advises the opposite of {other.slug} ({', '.join(words)})", remedy, at="recommendation")
     elif words:
-        yield warning(f"may advise the opposite of {other.slug} ({', '.join(words)})", remedy)
+        yield warning(f"may advise the opposite of {other.slug} ({', '.join(words)})", remedy, at="recommendation")
 
 
 def _meet(one: Record, other: Record) -> bool:

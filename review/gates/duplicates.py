@@ -52,9 +52,15 @@ def _compare(record: Record, other: Record, context: Context) -> Iterator[Findin
 
 def _judged(slug: str, same: bool, alike: bool, measure: str) -> Iterator[Finding]:
     if same:
-        yield error(f"says the same as {slug} ({measure})", "merge the two, or let the better one supersede the other")
+        yield error(
+            f"says the same as {slug} ({measure})",
+            "merge the two, or let the better one supersede the other",
+            at="title",
+        )
     elif alike:
-        yield warning(f"is close to {slug} ({measure})", "say in the note why both are needed, or merge them")
+        yield warning(
+            f"is close to {slug} ({measure})", "say in the note why both are needed, or merge them", at="title"
+        )
 
 
 @lru_cache(maxsize=4096)

@@ -21,15 +21,21 @@ def check(record: Record, _context: Context) -> Iterator[Finding]:
     """Every record has a source that supports it, found at a named place and about the same thing."""
     if not any(source.relation in _CARRIES for source in record.sources):
         yield error(
-            "no source supports or defines the recommendation", "add one that does, or lower the claim to what is said"
+            "no source supports or defines the recommendation",
+            "add one that does, or lower the claim to what is said",
+            at="sources",
         )
     if _is_contradicted(record) and not (record.exceptions or record.conditions):
         yield error(
-            "a source contradicts the advice and nothing limits it", "say under Exceptions when the other view holds"
+            "a source contradicts the advice and nothing limits it",
+            "say under Exceptions when the other view holds",
+            at="sources",
         )
     if record.confidence is Confidence.HIGH and _is_contradicted(record):
         yield warning(
-            "confidence is high although a source contradicts it", "set medium, or give the reason in the note"
+            "confidence is high although a source contradicts it",
+            "set medium, or give the reason in the note",
+            at="confidence",
         )
     claim = frozenset(analyse(_claim(record)))
     for place, source in enumerate(record.sources, start=1):
@@ -37,9 +43,12 @@ def check(record: Record, _context: Context) -> Iterator[Finding]:
 
 
 def _weak_source(place: int, source: Source, record: Record, claim: frozenset[str]) -> Iterator[Finding]:
+    excerpt = f"source {place} evidence_excerpt"
     if source.locator.casefold().strip(" .") in _VAGUE_LOCATORS:
         yield error(
-            f"source {place}: the locator names no place", "give the heading or anchor at which the claim is read"
+            f"source {place}: the locator names no place",
+            "give the heading or anchor at which the claim is read",
+            at=f"source {place} locator",
         )
     if _folded(source.evidence_excerpt) in (
         _folded(source.title),
@@ -49,15 +58,20 @@ def _weak_source(place: int, source: Source, record: Record, claim: frozenset[st
         yield error(
             f"source {place}: the excerpt repeats a title or the advice",
             "state in a sentence what the source says there",
+            at=excerpt,
         )
     shared = len(claim & frozenset(analyse(source.evidence_excerpt)))
     if shared < _SHARED_WORDS_ERROR:
         yield error(
-            f"source {place}: the excerpt shares no word with the record", "excerpt the passage that carries the claim"
+            f"source {place}: the excerpt shares no word with the record",
+            "excerpt the passage that carries the claim",
+            at=excerpt,
         )
     elif shared < _SHARED_WORDS_WARNING:
         yield warning(
-            f"source {place}: the excerpt shares {shared} words with the record", "check that it carries this claim"
+            f"source {place}: the excerpt shares {shared} words with the record",
+            "check that it carries this claim",
+            at=excerpt,
         )
 
 

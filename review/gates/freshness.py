@@ -18,20 +18,27 @@ _TOLERANCE = timedelta(days=1)
 def check(record: Record, context: Context) -> Iterator[Finding]:
     """Every source was read within the last year; no date lies in the future."""
     if record.updated > context.today + _TOLERANCE:
-        yield error(f"`updated` lies in the future: {record.updated}", "write the day the text last changed")
+        yield error(
+            f"`updated` lies in the future: {record.updated}", "write the day the text last changed", at="updated"
+        )
     for place, source in enumerate(record.sources, start=1):
-        age = context.today - source.retrieved
+        age, at = context.today - source.retrieved, f"source {place} retrieved"
         if age < -_TOLERANCE:
             yield error(
-                f"source {place}: `retrieved` lies in the future: {source.retrieved}", "write the day it was read"
+                f"source {place}: `retrieved` lies in the future: {source.retrieved}",
+                "write the day it was read",
+                at=at,
             )
         elif age > REFUSE_AFTER:
             yield error(
                 f"source {place}: last read {source.retrieved}, {age.days} days ago",
                 "read it again, then set retrieved",
+                at=at,
             )
         elif age > WARN_AFTER:
-            yield warning(f"source {place}: last read {source.retrieved}, {age.days} days ago", "read it again soon")
+            yield warning(
+                f"source {place}: last read {source.retrieved}, {age.days} days ago", "read it again soon", at=at
+            )
 
 
 GATE = Gate("freshness", "Every source was read again within the last year (refused after eighteen months).", check)

@@ -43,13 +43,20 @@ def _licence_findings(place: int, source: Source, names: frozenset[str]) -> Iter
         yield error(
             f"source {place}: licence {source.licence} is not on the list",
             "look the licence up; add it to review/gates/license.py if it allows citing, else choose another source",
+            at=f"source {place} licence",
         )
     elif source.evidence_kind is EvidenceKind.QUOTE and not enough(name in _QUOTABLE for name in names):
         yield error(
-            f"source {place}: {source.licence} does not let us print a quote", "state it in your own words: paraphrase"
+            f"source {place}: {source.licence} does not let us print a quote",
+            "state it in your own words: paraphrase",
+            at=f"source {place} evidence_kind",
         )
     if source.evidence_kind is EvidenceKind.QUOTE and len(source.evidence_excerpt) > _QUOTE_LIMIT:
-        yield error(f"source {place}: the quote is longer than {_QUOTE_LIMIT} characters", "quote less, or paraphrase")
+        yield error(
+            f"source {place}: the quote is longer than {_QUOTE_LIMIT} characters",
+            "quote less, or paraphrase",
+            at=f"source {place} evidence_excerpt",
+        )
 
 
 def _disagreement(place: int, source: Source, names: frozenset[str], context: Context) -> Iterator[Finding]:
@@ -60,6 +67,7 @@ def _disagreement(place: int, source: Source, names: frozenset[str], context: Co
         yield warning(
             f"source {place}: {publisher.name} offers this text under {offered}, the record says {source.licence}",
             "correct the licence, or the list in review/publishers.py",
+            at=f"source {place} licence",
         )
 
 

@@ -25,9 +25,7 @@ _ADVICE = ("title", "summary", "recommendation", "examples", "verification_check
 def check(record: Record, _context: Context) -> Iterator[Finding]:
     """Nothing hidden, nothing addressed to the agent, no links but sources, no dangerous step without its limits."""
     for piece in all_texts(record):
-        yield from _unicode_findings(piece)
-        yield from _trap_findings(piece)
-        yield from _machine_findings(piece)
+        yield from text_findings(piece)
     for piece in guidance_texts(record):
         yield from _markup_findings(piece)
     yield from _credential_findings(record)
@@ -35,31 +33,55 @@ def check(record: Record, _context: Context) -> Iterator[Finding]:
     for place, source in enumerate(record.sources, start=1):
         yield from _unicode_findings(ServedText(f"source {place} url", source.url))
         for problem in link_problems(source.url):
-            yield error(f"source {place}: the address {problem}", "cite the page at its own https address")
+            yield error(
+                f"source {place}: the address {problem}",
+                "cite the page at its own https address",
+                at=f"source {place} url",
+            )
     if not record.exceptions:
         yield from _destructive_findings(record)
 
 
+def text_findings(piece: ServedText) -> Iterator[Finding]:
+    """Yield what is held against any text, wherever it stands: hidden characters, orders, steps that do harm."""
+    yield from _unicode_findings(piece)
+    yield from _trap_findings(piece)
+    yield from _machine_findings(piece)
+
+
 def _unicode_findings(piece: ServedText) -> Iterator[Finding]:
     for description in hidden_characters(piece.text):
-        yield error(f"{piece.field}: {description}", "type the text again in plain characters", waivable=False)
+        yield error(
+            f"{piece.field}: {description}", "type the text again in plain characters", waivable=False, at=piece.field
+        )
     for description in confusable_words(piece.text):
-        yield error(f"{piece.field}: {description}", "write the word in plain Latin letters", waivable=False)
+        yield error(
+            f"{piece.field}: {description}", "write the word in plain Latin letters", waivable=False, at=piece.field
+        )
     script = unread_script(piece.text)
     if script:
-        yield error(f"{piece.field}: a passage in {script} letters, which no gate reads", "write it in English")
+        yield error(
+            f"{piece.field}: a passage in {script} letters, which no gate reads", "write it in English", at=piece.field
+        )
     for language, words in foreign_passages(without_code(piece.text)):
-        yield error(f"{piece.field}: a passage in another language ({language}: {words!r})", "write it in English")
+        yield error(
+            f"{piece.field}: a passage in another language ({language}: {words!r})",
+            "write it in English",
+            at=piece.field,
+        )
 
 
 def _trap_findings(piece: ServedText) -> Iterator[Finding]:
     spaced = spelled_apart(piece.text)
     if spaced:
-        yield error(f"{piece.field}: letters with gaps ({spaced!r})", "write words as words", waivable=False)
+        yield error(
+            f"{piece.field}: letters with gaps ({spaced!r})", "write words as words", waivable=False, at=piece.field
+        )
     for trap, words in caught_in_disguise(piece.text, ORDERS):
         yield error(
             f"{piece.field}: {trap.name} ({words!r})",
             "state the engineering fact; a record never addresses its reader's tools",
+            at=piece.field,
         )
 
 
@@ -69,11 +91,15 @@ def _machine_findings(piece: ServedText) -> Iterator[Finding]:
     harm += [("local data sent away", words) for words in leaks(piece.text)]
     for name, words in harm:
         yield error(
-            f"{piece.field}: {name} ({words!r})", "name the package or file and let the reader fetch and inspect it"
+            f"{piece.field}: {name} ({words!r})",
+            "name the package or file and let the reader fetch and inspect it",
+            at=piece.field,
         )
     opaque = opaque_run(piece.text)
     if opaque:
-        yield error(f"{piece.field}: a long run of characters that nobody can read ({opaque!r})", "leave it out")
+        yield error(
+            f"{piece.field}: a long run of characters that nobody can read ({opaque!r})", "leave it out", at=piece.field
+        )
 
 
 def _markup_findings(piece: ServedText) -> Iterator[Finding]:
@@ -81,16 +107,23 @@ def _markup_findings(piece: ServedText) -> Iterator[Finding]:
     found = markup(prose)
     if found:
         yield error(
-            f"{piece.field}: link, image or HTML in prose ({found!r})", "put code in backticks and links in sources"
+            f"{piece.field}: link, image or HTML in prose ({found!r})",
+            "put code in backticks and links in sources",
+            at=piece.field,
         )
     for address, what in addresses_in_prose(prose):
         yield error(
-            f"{piece.field}: {what} ({address!r})", "links belong in sources; an example address goes in backticks"
+            f"{piece.field}: {what} ({address!r})",
+            "links belong in sources; an example address goes in backticks",
+            at=piece.field,
         )
     hidden = defanged(prose, piece.text)
     if hidden:
         yield error(
-            f"{piece.field}: an address in disguise ({hidden!r})", "links belong in sources as they are", waivable=False
+            f"{piece.field}: an address in disguise ({hidden!r})",
+            "links belong in sources as they are",
+            waivable=False,
+            at=piece.field,
         )
 
 
@@ -100,19 +133,24 @@ def _credential_findings(record: Record) -> Iterator[Finding]:
     if found:
         places = ", ".join(f"{words!r} in {field}" for words, field in found.items())
         yield warning(
-            f"names a place where credentials lie: {places}", "keep it only if the advice is about protecting it"
+            f"names a place where credentials lie: {places}",
+            "keep it only if the advice is about protecting it",
+            at=next(iter(found.values())),
         )
 
 
 def _code_link_findings(record: Record) -> Iterator[Finding]:
     found: dict[str, str] = {}
+    places: list[str] = []
     for piece in guidance_texts(record):
         for url in (url for code in code_pieces(piece.text) for url in URL.findall(code)):
             if not is_placeholder(url):
                 found.setdefault(url[:50], "; ".join(link_problems(url)) or "leads to a real site")
+                places.append(piece.field)
     if found:
         listed = ", ".join(f"{url!r} {problem}" for url, problem in found.items())
-        yield warning(f"addresses in code: {listed}", "use example.com or localhost, unless the address is the point")
+        remedy = "use example.com or localhost, unless the address is the point"
+        yield warning(f"addresses in code: {listed}", remedy, at=places[0])
 
 
 def _destructive_findings(record: Record) -> Iterator[Finding]:
@@ -122,6 +160,7 @@ def _destructive_findings(record: Record) -> Iterator[Finding]:
                 yield error(
                     f"{piece.field}: {trap.name} ({words!r})",
                     "say under Exceptions when not to, and check before and after",
+                    at=piece.field,
                 )
 
 

@@ -19,9 +19,11 @@ def check(record: Record, context: Context) -> Iterator[Finding]:
     """At least one source is the maker's own, and what is called primary is known to be."""
     primary = [source for source in record.sources if source.authority is Authority.PRIMARY]
     if not primary:
-        yield error("every source is secondary", "read and cite the vendor's or the standard's own text")
+        yield error("every source is secondary", "read and cite the vendor's or the standard's own text", at="sources")
     elif all(source.relation in (Relation.QUALIFIES, Relation.CONTRADICTS) for source in primary):
-        yield error("no primary source supports or defines the advice", "cite the maker's text that carries it")
+        yield error(
+            "no primary source supports or defines the advice", "cite the maker's text that carries it", at="sources"
+        )
     for place, source in enumerate(record.sources, start=1):
         yield from _unproven(place, source, context)
 
@@ -33,12 +35,14 @@ def _unproven(place: int, source: Source, context: Context) -> Iterator[Finding]
             yield error(
                 f"source {place}: {source.publisher} is not known to speak for itself at this address",
                 "mark it secondary, or add the address to review/publishers.py",
+                at=f"source {place} url",
             )
         yield from _imitations(place, source, context)
     elif _words(publisher.name).isdisjoint(_words(source.publisher)):
         yield warning(
             f"source {place}: published at an address of {publisher.name}, not of {source.publisher}",
             f"write publisher: {publisher.name!r}, or give the reason in the note",
+            at=f"source {place} publisher",
         )
 
 
@@ -46,12 +50,17 @@ def _imitations(place: int, source: Source, context: Context) -> Iterator[Findin
     """Refuse a source that borrows the name or the look of one whose word counts, secondary or not."""
     known = imitated(source.url, context.publishers)
     if known:
-        yield error(f"source {place}: the address looks like {known} and is not", "cite the page at its own address")
+        yield error(
+            f"source {place}: the address looks like {known} and is not",
+            "cite the page at its own address",
+            at=f"source {place} url",
+        )
     named = {_words(publisher.name) for publisher in context.publishers.values()}
     if source.authority is Authority.SECONDARY and _words(source.publisher) in named:
         yield error(
             f"source {place}: {source.publisher} is not known to publish at this address",
             "name whoever wrote it, or add the address to review/publishers.py",
+            at=f"source {place} publisher",
         )
 
 

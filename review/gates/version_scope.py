@@ -41,31 +41,38 @@ _ASIDE = re.compile(rf"\(\s*(?:(?i:since|from)\s+)?{_NUMBER}(?:\+|\s+(?:and|or)\
 
 def check(record: Record, _context: Context) -> Iterator[Finding]:
     """Every constraint can be met, excludes something and is written in the technology's own scheme."""
-    for entry in record.applies_to:
-        yield from _constraint_findings(entry)
+    for place, entry in enumerate(record.applies_to, start=1):
+        yield from _constraint_findings(entry, f"applies_to {place} version_constraint")
     unbounded = [entry for entry in record.applies_to if entry.version_constraint is None]
     if unbounded or not record.applies_to:
         yield from _unscoped_mentions(record, unbounded)
 
 
-def _constraint_findings(entry: AppliesTo) -> Iterator[Finding]:
+def _constraint_findings(entry: AppliesTo, at: str) -> Iterator[Finding]:
     if entry.version_constraint is None or entry.scheme is None:
         return
     if any(int(number) > _LARGEST_NUMBER for number in re.findall(r"\d+", entry.version_constraint)):
-        yield error(f"{entry.name}: no release has a number as large as in its constraint", "correct the version")
+        yield error(
+            f"{entry.name}: no release has a number as large as in its constraint", "correct the version", at=at
+        )
     elif not is_satisfiable(entry):
-        yield error(f"{entry.name}: no version meets the constraint", "correct the bounds")
+        yield error(f"{entry.name}: no version meets the constraint", "correct the bounds", at=at)
     elif not excludes_something(entry):
         yield error(
-            f"{entry.name}: every version meets the constraint", "leave it out, or give the version that matters"
+            f"{entry.name}: every version meets the constraint",
+            "leave it out, or give the version that matters",
+            at=at,
         )
-    fitting = _fitting_schemes(entry.name)
+    fitting = fitting_schemes(entry.name)
     if fitting and entry.scheme not in fitting:
         allowed = " or ".join(sorted(fitting))
-        yield error(f"{entry.name}: versions are not written in {entry.scheme}", f"write the constraint in {allowed}")
+        yield error(
+            f"{entry.name}: versions are not written in {entry.scheme}", f"write the constraint in {allowed}", at=at
+        )
 
 
-def _fitting_schemes(name: str) -> frozenset[Scheme] | None:
+def fitting_schemes(name: str) -> frozenset[Scheme] | None:
+    """Return the schemes that versions of a technology are written in, None where any may do."""
     key = technology_key(name)
     if key in _NUMBERED:
         return _PLAIN
@@ -111,7 +118,9 @@ def _number(mention: str) -> str:
 
 
 def _unscoped(field: str, mention: str, remedy: str) -> Finding:
-    return warning(f"{field} depends on a version ({mention!r}) and applies_to does not say so", f"{remedy}, or reword")
+    return warning(
+        f"{field} depends on a version ({mention!r}) and applies_to does not say so", f"{remedy}, or reword", at=field
+    )
 
 
 GATE = Gate("version_scope", "Advice that depends on a version says so in a constraint that can be decided.", check)
