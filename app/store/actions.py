@@ -19,8 +19,9 @@ class OwnerAction:
 
     Attributes:
         login: the database login it was done with.
-        action: key_added, key_changed, key_deleted, published or feedback_resolved.
-        subject: id of the key or feedback, generation of the publication.
+        action: key_added, key_changed, key_deleted, key_rekeyed (by a server too), published, feedback_resolved,
+            emptied.
+        subject: id of the key or feedback, generation of the publication, name of the table that was emptied.
         detail: by column, its value before and after.
     """
 

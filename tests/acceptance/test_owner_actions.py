@@ -145,10 +145,22 @@ def test_a_note_left_out_would_be_seen(desk: Desk, trigger: str) -> None:
     assert missing
 
 
+@pytest.mark.parametrize("table", ["api_key", "feedback", "publication", "record"])
+def test_t39_a_table_that_is_emptied_leaves_a_note(desk: Desk, table: str) -> None:
+    """Emptying a table of keys, feedback, records or the publication is noted, as deleting row by row is."""
+    approve(desk)
+    publish(desk)
+    create_key(desk)
+    with desk.database.owner.begin() as connection:
+        connection.execute(text("ALTER TABLE record_version DISABLE TRIGGER USER"))
+        connection.execute(text(f"TRUNCATE {table} CASCADE"))
+    assert ("emptied", table) in {(entry["action"], entry["subject"]) for entry in desk.actions()}
+
+
 @pytest.mark.parametrize("statement", ["UPDATE {} SET {} = {}", "DELETE FROM {}", "TRUNCATE {}"])
 @pytest.mark.parametrize(("table", "column"), [("owner_action", "login"), ("ledger_line", "prev")])
 def test_t39_not_even_the_owner_can_change_what_was_noted(desk: Desk, statement: str, table: str, column: str) -> None:
-    """What was noted cannot be changed or deleted, with the owner's login either."""
+    """Statements that change or delete what was noted are refused, the owner's too."""
     approve(desk)
     publish(desk)
     with desk.database.owner.connect() as connection, pytest.raises(DBAPIError, match="append-only") as refused:

@@ -8,6 +8,8 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import ProgrammingError
 
+from app.store.access import KeyRing
+from app.store.actions import owner_actions
 from app.store.engine import server_engine, sqlstate
 from app.store.tables import SERVER_ROLE, metadata
 from tests.core.records import make_record
@@ -84,7 +86,7 @@ def test_t37_server_holds_exactly_the_rights_it_needs(database: Database, table:
 def test_t37_server_cannot_change_records(
     database: Database, table: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """Whoever takes over the server's login cannot change, add, delete or empty anything but counts and feedback."""
+    """Whoever takes over the server's login changes counts, feedback and, noted, a key's hash and pepper; no more."""
     columns = metadata.tables[f"chatctx.{table}"].columns
     column = next(column.name for column in columns if column.identity is None and column.computed is None)
     tries = (
@@ -102,6 +104,20 @@ def test_t37_server_cannot_change_records(
 def test_t37_server_is_refused_what_is_not_its_own(database: Database, statement: str) -> None:
     """What an intruder with the server's login would try next is refused: other columns, roles, files, programs."""
     assert refusal(database.server, statement) == DENIED
+
+
+def test_t37_a_key_that_the_server_moves_to_another_pepper_is_noted(database: Database) -> None:
+    """The server may put a key's hash under another pepper, as it does when peppers change; each time is noted."""
+    KeyRing(database.owner).add("abcdefgh", b"a" * 32, "old", "an agent", 10)
+    with database.server.begin() as connection:
+        connection.execute(text("UPDATE api_key SET last_used_on = current_date"))
+        connection.execute(text("UPDATE api_key SET mac = CAST(repeat('b', 32) AS bytea), pepper_id = 'new'"))
+    noted = [(action.action, action.subject, action.detail) for action in owner_actions(database.owner, 10)]
+    assert noted[0] == ("key_rekeyed", "abcdefgh", {"pepper_id": ["old", "new"]})
+    assert len(noted) == 2
+    assert owner_actions(database.owner, 1)[0].login.startswith("chatctx_app")
+    # What a forger would do: a hash he knows, under the pepper that is there.
+    assert refusal(database.server, "UPDATE api_key SET mac = repeat('c', 32)::bytea") == DENIED
 
 
 def test_t37_owner_that_serves_drops_to_the_same_rights(database: Database) -> None:
@@ -130,7 +146,7 @@ def test_t37_server_sees_approved_records_only(database: Database) -> None:
     ["UPDATE record_version SET note = 'x'", "DELETE FROM record_version", "TRUNCATE record_version"],
 )
 def test_t37_versions_are_append_only_for_the_owner_too(database: Database, statement: str) -> None:
-    """The text of a version that was served once cannot be rewritten, with the owner's login either."""
+    """Statements that rewrite the text of a version that was served are refused, the owner's too."""
     database.publish(make_record())
     with database.owner.connect() as connection, pytest.raises(Exception, match="append-only") as refused:
         connection.execute(text(statement))
