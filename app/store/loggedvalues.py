@@ -19,8 +19,8 @@ _SILENT = {
     "log_min_duration_sample": {"-1"},
     "log_transaction_sample_rate": {"0"},
 }
-# Its plans name the values that were searched for, whatever is said about parameters.
-_PLANS = {"auto_explain.log_min_duration": {"-1"}}
+# Extensions that name the values that were searched for, whatever is said about parameters.
+_PLANS = {"auto_explain.log_min_duration": {"-1"}, "pgaudit.log_parameter": {"off"}}
 
 
 def logged_values(connection: Connection) -> list[str]:
