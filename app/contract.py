@@ -89,6 +89,14 @@ class FeedbackCategory(StrEnum):
     OTHER = "other"
 
 
+class FeedbackOutcome(StrEnum):
+    """What came of following guidance, as its caller tells it."""
+
+    WORKED_AS_WRITTEN = "worked_as_written"
+    WORKED_WITH_CHANGES = "worked_with_changes"
+    DID_NOT_WORK = "did_not_work"
+
+
 class FeedbackSource(StrEnum):
     """Which tool's answer the feedback is about."""
 
@@ -218,11 +226,17 @@ class FeedbackRequest(Request):
 
     category: FeedbackCategory
     record: Annotated[Identifier | None, Field(description="Slug or id it is about.")] = None
-    source: Annotated[FeedbackSource, Field(description="Which tool's answer it is about.")] = FeedbackSource.OTHER
+    source: FeedbackSource = FeedbackSource.OTHER
     comment: Annotated[
         Comment | None,
         Field(description="What is wrong or missing. No code, secrets, customer or personal data."),
     ] = None
+    outcome: FeedbackOutcome | None = None
+    versions: Annotated[
+        dict[TechnologyName, VersionText],
+        BeforeValidator(_unpack_json),
+        Field(max_length=VERSIONS_MAX, description="Versions used."),
+    ] = {}
 
 
 # Each match is what a tokenizer takes for one token or, in words of a language, seldom for more. Alternatives are tried

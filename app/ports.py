@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, Protocol
@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from app.contract import DegradedReason, FeedbackCategory, FeedbackSource, Mode
+from app.contract import DegradedReason, FeedbackCategory, FeedbackOutcome, FeedbackSource, Mode
 from app.record import AppliesTo, Record, TaskType, Topic
 
 Vector = NDArray[np.float32]
@@ -164,6 +164,7 @@ class RetrievalEvent:
 
     Attributes:
         query_hash: keyed hash of the normalised question, 8 bytes.
+        near: slugs of records that came close where none was an answer: our own words, not the question's.
     """
 
     query_hash: bytes
@@ -172,6 +173,7 @@ class RetrievalEvent:
     mode: Mode
     result_count: int
     degraded_reason: DegradedReason | None
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -179,8 +181,10 @@ class FeedbackEntry:
     """Feedback to keep, already scrubbed. Nothing in it says who sent it.
 
     Attributes:
-        fingerprint: keyed hash of category, record and comment within the day; repeats are counted, not stored.
+        fingerprint: keyed hash of all that is said within the day; repeats are counted, not stored.
         redactions: how many pieces of each kind were removed from the comment.
+        outcome: what came of following the guidance, None when the caller does not say.
+        versions: numbers of versions by canonical technology name.
     """
 
     category: FeedbackCategory
@@ -189,6 +193,8 @@ class FeedbackEntry:
     comment: str | None
     fingerprint: bytes
     redactions: dict[str, int] = field(default_factory=dict)
+    outcome: FeedbackOutcome | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 class Signals(Protocol):

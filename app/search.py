@@ -234,4 +234,5 @@ def _event(services: SearchServices, request: SearchRequest, found: Search, coun
         mode=found.mode,
         result_count=count,
         degraded_reason=found.degraded,
+        near=tuple(miss["slug"] for miss in near_misses(found.ranked)) if found.mode is Mode.NO_MATCH else (),
     )

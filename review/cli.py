@@ -7,6 +7,7 @@ import click
 from review.commands.acting import actions_command
 from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
+from review.commands.gaps import gaps_command
 from review.commands.listening import feedback_command
 from review.commands.models import drop_model_command, models_command
 from review.commands.publishing import publish_command
@@ -31,6 +32,7 @@ _COMMANDS = (
     drop_model_command,
     verify_command,
     feedback_command,
+    gaps_command,
     actions_command,
 )
 

@@ -30,6 +30,8 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
         "record": "use-stable-keys-for-dynamic-react-lists",
         "source": "get_guidance",
         "comment": "The second source has moved.",
+        "outcome": "worked_with_changes",
+        "versions": {"React": "18.2"},
     },
 }
 # What a tool can answer with isError; the rest is told by HTTP status.

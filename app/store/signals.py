@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -31,6 +31,8 @@ class Outcome(StrEnum):
     DECLINED = "declined"
     DUPLICATE = "duplicate"
     SPAM = "spam"
+    FIXED = "fixed"
+    NEW_RECORD = "new_record"
 
 
 class PostgresSignals:
@@ -50,7 +52,7 @@ class PostgresSignals:
         values = {
             "query_hash": event.query_hash, "topics": list(event.topics), "technologies": list(event.technologies),
             "mode": event.mode.value, "result_count": event.result_count,
-            "degraded_reason": event.degraded_reason.value if event.degraded_reason else None,
+            "degraded_reason": event.degraded_reason.value if event.degraded_reason else None, "near": list(event.near),
         }  # fmt: skip
         try:
             with connected(self._engine) as connection:
@@ -88,6 +90,9 @@ class FeedbackRow:
 
     Attributes:
         repeats: how often the same was said again that day.
+        outcome: what the owner did about it, a value of Outcome.
+        caller_outcome: what came of following the guidance, as the caller tells it: a value of FeedbackOutcome.
+        caller_versions: numbers of the versions it was followed with, by technology.
     """
 
     feedback_id: UUID
@@ -101,6 +106,8 @@ class FeedbackRow:
     resolved_on: date | None
     outcome: str | None
     resolution: str | None
+    caller_outcome: str | None = None
+    caller_versions: dict[str, str] = field(default_factory=dict)
 
 
 class FeedbackDesk:
@@ -128,10 +135,15 @@ class FeedbackDesk:
 
     def resolve(self, feedback_id: UUID, outcome: Outcome, resolution: str) -> None:
         """Note what was done about feedback; a later note replaces it. Raises InvalidInput for an unknown id."""
+        self.resolve_all([feedback_id], outcome, resolution)
+
+    def resolve_all(self, feedback_ids: Collection[UUID], outcome: Outcome, resolution: str) -> None:
+        """Note the same about several pieces of feedback, all or none. Raises InvalidInput if an id is unknown."""
         values = {"resolved_on": func.current_date(), "outcome": outcome.value, "resolution": resolution}
+        meant = feedback.c.feedback_id.in_(feedback_ids)
         with transaction(self._engine) as connection:
-            changed = connection.execute(update(feedback).where(feedback.c.feedback_id == feedback_id).values(values))
-            if changed.rowcount == 0:
+            changed = connection.execute(update(feedback).where(meant).values(values))
+            if changed.rowcount < len(feedback_ids):
                 raise InvalidInput("No feedback has this id: `chatctx review feedback list` shows what there is.")
 
     def _read(self, condition: Any, limit: int) -> Sequence[FeedbackRow]:
@@ -139,6 +151,7 @@ class FeedbackDesk:
         shown = (
             column.feedback_id, column.received_on, column.category, column.record, column.source, column.comment,
             column.redactions, column.repeats, column.resolved_on, column.outcome, column.resolution,
+            column.caller_outcome, column.caller_versions,
         )  # fmt: skip
         order = (column.received_on, column.repeats.desc(), column.feedback_id)
         with connected(self._engine) as connection:
@@ -150,4 +163,6 @@ def _values(entry: FeedbackEntry, identity: UUID) -> dict[str, Any]:
     return {
         "feedback_id": identity, "category": entry.category.value, "record": entry.record, "source": entry.source.value,
         "comment": entry.comment, "redactions": json.dumps(entry.redactions), "fingerprint": entry.fingerprint,
+        "caller_outcome": entry.outcome.value if entry.outcome else None,
+        "caller_versions": json.dumps(dict(entry.versions)),
     }  # fmt: skip

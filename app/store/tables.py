@@ -79,6 +79,7 @@ record = Table(
     Column("applies_to", JSONB, Computed("body -> 'applies_to'", persisted=True), nullable=False),
     Column("task_types", JSONB, Computed("body -> 'task_types'", persisted=True), nullable=False),
     Column("search_text", TSVECTOR, Computed(SEARCH_TEXT, persisted=True), nullable=False),
+    Column("verified_on", Date, comment="Day on which every check of this very text passed; null until then."),
     CheckConstraint("content_version >= 1", "content_version"),
     CheckConstraint("content_hash ~ '^[0-9a-f]{64}$'", "content_hash"),
     CheckConstraint("status IN ('approved', 'deprecated')", "status"),
@@ -221,6 +222,13 @@ api_key = Table(
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
     Column("last_used_on", Date),
     Column("revoked_at", DateTime(timezone=True)),
+    Column(
+        "former_pepper_ids",
+        ARRAY(Text),
+        nullable=False,
+        server_default=text("'{}'::text[]"),
+        comment="Peppers it was under before; it is moved to none of them again.",
+    ),
     CheckConstraint("octet_length(mac) = 32", "mac"),
     CheckConstraint("daily_quota >= 0", "daily_quota"),
 )
@@ -261,8 +269,11 @@ feedback = Table(
     Column("resolved_on", Date),
     Column("outcome", Text),
     Column("resolution", Text),
+    Column("caller_outcome", Text, comment="What came of following the guidance; `outcome` is what the owner did."),
+    Column("caller_versions", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
     UniqueConstraint("received_on", "fingerprint"),
     CheckConstraint("(resolved_on IS NULL) = (outcome IS NULL)", "outcome"),
+    CheckConstraint("caller_outcome IN ('worked_as_written', 'worked_with_changes', 'did_not_work')", "caller_outcome"),
 )
 
 owner_action = Table(
@@ -290,6 +301,7 @@ retrieval_event = Table(
     Column("mode", Text, nullable=False),
     Column("result_count", Integer, nullable=False),
     Column("degraded_reason", Text),
+    Column("near", ARRAY(Text), nullable=False, server_default=text("'{}'::text[]"), comment="Slugs that came close."),
     CheckConstraint("octet_length(query_hash) = 8", "query_hash"),
     Index(None, "hour"),
 )

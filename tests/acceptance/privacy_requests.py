@@ -91,6 +91,8 @@ VALID: dict[str, Send] = {
     "version": search(technologies=["React"], versions={"React": "18.WORD"}),
     "id": call("get_guidance", {"ids": ["WORD", "'WORD"]}),
     "secret in a comment": _feedback(comment="Tell WORD@mail.example.org that the link is dead."),
+    "technology in feedback": _feedback(comment="Tell them that it works.", versions={"WORD": "18"}),
+    "version in feedback": _feedback(comment="Tell them that it works.", versions={"React": "18-WORD"}),
     "JSON-RPC id": lambda sender, word: sender.post(
         message("tools/call", {"name": "search_knowledge", "arguments": {"query": QUESTION}}, request_id=word)
     ),
@@ -119,6 +121,7 @@ REFUSED: dict[str, Send] = {
     "feedback's category": call("submit_feedback", {"category": "WORD"}),
     "feedback's source": _feedback(source="WORD"),
     "feedback's extra field": _feedback(contact="WORD"),
+    "feedback's outcome": _feedback(outcome="WORD"),
     "comment that is too long": _feedback(comment="WORD" * 100),
     "method": lambda sender, word: sender.post(message(word, {word: word})),
     "notification": lambda sender, word: sender.post({"jsonrpc": "2.0", "method": word, "params": {word: word}}),

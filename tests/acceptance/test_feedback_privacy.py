@@ -83,6 +83,31 @@ def test_t34_technical_feedback_is_kept_as_it_was_written(
     assert len(altered) <= MOST_CLEAN_ALTERED * len(comments), altered
 
 
+def test_t34_feedback_keeps_of_versions_only_numbers_of_known_technologies(
+    server: Program, database: Database, record_property: Note
+) -> None:
+    """Of versions in feedback, numbers of technologies that are known are kept, and no name, tag or address in them.
+
+    A name that is not known may be a customer's, a product's or a person's, and a version may name who built it.
+    """
+    said = {
+        "reactjs": "18.2.0-acme.4", "Acme Portal": "7.1", "ann@example.org": "3", "Ann Example": "18",
+        "PostgreSQL": "10.20.30.40", "redis": "2125550123", "Django": "kb_live_abcdefabcdef_0123456789",
+        "Python": "git+https://ann:secret@git.acme.example/5.git", "node": "v20.11.1", "docker": "acme-internal",
+        "nginx": "1.27\u202e", "Kafka": "\u0663.\u0664",
+    }  # fmt: skip
+    call = {"category": "helpful", "outcome": "worked_as_written", "versions": said}
+    with httpx.Client(base_url=server.base, timeout=30) as client:
+        headers = {**JSON_HEADERS, "x-forwarded-for": ADDRESS}
+        request = message("tools/call", {"name": "submit_feedback", "arguments": call})
+        failed, receipt = tool_answer(client.post("/mcp", content=json.dumps(request), headers=headers))
+    assert not failed, receipt
+    [(outcome, kept)] = _read(database, "SELECT caller_outcome, caller_versions FROM feedback")
+    numbers = {"React": "18.2.0", "PostgreSQL": "10.20.30", "Python": "5", "Node.js": "20.11.1", "nginx": "1.27"}
+    assert (outcome, kept) == ("worked_as_written", numbers)
+    record_property("figure", f"{len(kept)} numbers kept of {len(said)} versions, 0 names, tags or addresses")
+
+
 def test_t34_feedback_row_says_neither_who_sent_it_nor_when(
     server: Program, database: Database, record_property: Note
 ) -> None:
@@ -113,7 +138,7 @@ def _check_row(row: dict[str, Any]) -> None:
     assert date.fromisoformat(row["received_on"]).isoformat() == row["received_on"]
     assert set(row) == {
         "feedback_id", "received_on", "category", "record", "source", "comment", "redactions", "fingerprint", "repeats",
-        "resolved_on", "outcome", "resolution",
+        "resolved_on", "outcome", "resolution", "caller_outcome", "caller_versions",
     }  # fmt: skip
     for telling in (AGENT, "curious", ADDRESS, "127.0.0.1"):
         assert telling not in json.dumps(row)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import text
 
 from app.access import load_peppers
 from app.access.admission import Access
@@ -248,6 +249,18 @@ def test_feedback_from_the_shell_gets_a_receipt(run: Run) -> None:
     result = run("feedback", "missing", "--comment", "nothing about Kafka")
     assert result.exit_code == 0, result.output
     assert "Recorded anonymously" in result.output
+
+
+def test_feedback_from_the_shell_tells_what_came_of_it(run: Run, database: Database) -> None:
+    """Outcome and versions are sent as an agent sends them; a technology without its version is wrong usage."""
+    told = ("--record", "a-record", "--outcome", "worked_with_changes", "-t", "reactjs==18.2.0", "-t", "Acme Portal==3")
+    result = run("feedback", "helpful", *told)
+    assert result.exit_code == 0, result.output
+    with database.owner.connect() as connection:
+        kept = connection.execute(text("SELECT caller_outcome, caller_versions FROM feedback")).one()
+    assert tuple(kept) == ("worked_with_changes", {"React": "18.2.0"})
+    assert run("feedback", "helpful", "-t", "React").exit_code == 2
+    assert run("feedback", "helpful", "--outcome", "fine").exit_code == 2
 
 
 def test_operator_is_told_why_the_database_cannot_be_reached(run: Run, database: Database) -> None:

@@ -139,6 +139,8 @@ TOO_LONG_AS_SENT = [
     ("get_guidance", "ids", ["a" + " " * 120]),
     ("submit_feedback", "record", "a" + " " * 120),
     ("submit_feedback", "comment", "moved" + " " * 996),
+    ("submit_feedback", "versions", {"React" + " " * 76: "18"}),
+    ("submit_feedback", "versions", {"React": " " * 101}),
 ]
 
 

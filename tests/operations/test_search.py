@@ -97,6 +97,19 @@ def test_near_miss_says_what_it_lacked(ask: Any) -> None:
         assert miss["reason"]
 
 
+def test_records_that_came_close_are_noted_where_there_is_no_answer(ask: Any, shipped: Database) -> None:
+    """What the caller is told as near is what the owner's report of gaps counts; an answer notes none."""
+    questions = ("git stash what I have, switch to release/2.4 and pull", "sort the keys in en.json alphabetically")
+    answers = [ask(question)["retrieval"] for question in questions]
+    told = {tuple(miss["slug"] for miss in answer.get("near_misses", ())) for answer in answers}
+    ask("React list rows keep the wrong state after reordering")
+    with shipped.owner.connect() as connection:
+        kept = connection.execute(text("SELECT mode, near FROM retrieval_event")).all()
+    assert any(told)
+    assert told <= {tuple(row.near) for row in kept}
+    assert not [row for row in kept if row.near and row.mode != "no_match"]
+
+
 def test_no_match_is_short(ask: Any) -> None:
     """Saying no costs little."""
     assert ask("best sourdough hydration for a rye loaf")["retrieval"]["tokens_used"] <= 220

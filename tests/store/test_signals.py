@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
-from app.contract import DegradedReason, FeedbackCategory, FeedbackSource, Mode
+from app.contract import DegradedReason, FeedbackCategory, FeedbackOutcome, FeedbackSource, Mode
 from app.errors import FeedbackClosed, InvalidInput
 from app.ports import FeedbackEntry, RetrievalEvent
 from app.store.engine import server_engine
@@ -40,6 +41,26 @@ def test_feedback_reaches_the_owner_as_it_was_scrubbed(signals: PostgresSignals,
     assert kept.feedback_id == identity
     assert (kept.category, kept.record, kept.source) == ("outdated", "a-slug", "search_knowledge")
     assert (kept.comment, kept.redactions, kept.repeats) == ("The linked page moved.", {"email": 2}, 0)
+
+
+def test_what_came_of_guidance_is_kept_apart_from_what_the_owner_did(
+    signals: PostgresSignals, desk: FeedbackDesk
+) -> None:
+    """The caller's outcome and the owner's are different columns."""
+    told = replace(entry(), outcome=FeedbackOutcome.DID_NOT_WORK, versions={"React": "18.2"})
+    desk.resolve(signals.record_feedback(told, 10), Outcome.FIXED, "in version 2")
+    (kept,) = desk.resolved()
+    assert (kept.caller_outcome, kept.caller_versions, kept.outcome) == ("did_not_work", {"React": "18.2"}, "fixed")
+
+
+def test_several_pieces_are_resolved_together_or_not_at_all(signals: PostgresSignals, desk: FeedbackDesk) -> None:
+    """An id that is not there leaves the others waiting."""
+    ids = [signals.record_feedback(entry(bytes([number]) * 32), 10) for number in range(3)]
+    with pytest.raises(InvalidInput):
+        desk.resolve_all([*ids, uuid4()], Outcome.DECLINED, "no")
+    assert len(desk.pending()) == 3
+    desk.resolve_all(ids[:2], Outcome.DECLINED, "no")
+    assert [kept.feedback_id for kept in desk.pending()] == [ids[2]]
 
 
 def test_repeated_feedback_is_counted_and_gets_a_new_id(signals: PostgresSignals, desk: FeedbackDesk) -> None:
@@ -78,7 +99,7 @@ def test_feedback_holds_no_time_and_no_caller(database: Database, signals: Postg
         row = connection.execute(text("SELECT * FROM feedback")).mappings().one()
     assert set(row) == {
         "feedback_id", "received_on", "category", "record", "source", "comment", "redactions", "fingerprint", "repeats",
-        "resolved_on", "outcome", "resolution",
+        "resolved_on", "outcome", "resolution", "caller_outcome", "caller_versions",
     }  # fmt: skip
     assert row["feedback_id"].version == 4
 
@@ -115,6 +136,15 @@ def test_retrieval_is_kept_by_the_hour(database: Database, signals: PostgresSign
     assert rows[0]["degraded_reason"] == "embedding_timeout"
     assert rows[1]["query_hash"] == b"12345678"
     assert (rows[0]["hour"].minute, rows[0]["hour"].second) == (0, 0)
+
+
+def test_what_came_close_is_kept_with_the_event(database: Database, signals: PostgresSignals) -> None:
+    """Slugs of ours; a search with an answer has none."""
+    signals.record_retrieval(EVENT)
+    signals.record_retrieval(replace(EVENT, mode=Mode.NO_MATCH, near=("use-stable-keys",)))
+    with database.owner.connect() as connection:
+        kept = {row.mode: row.near for row in connection.execute(text("SELECT mode, near FROM retrieval_event"))}
+    assert kept == {"hybrid": [], "no_match": ["use-stable-keys"]}
 
 
 def test_retrieval_that_cannot_be_kept_fails_nothing(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from app.contract import Detail, FeedbackCategory
+from app.contract import Detail, FeedbackCategory, FeedbackOutcome
 from app.errors import InvalidInput
 from app.operations import OPERATIONS, call
 from app.record import TaskType, Topic
@@ -21,6 +21,7 @@ from app.transports.cli.runtime import Runtime
 
 # Candidates explained unless all are asked for, besides those that the answer names.
 _EXPLAINED = 10
+_VERSION_HELP = "Technology and version it was followed with: React==18.2. Repeatable."
 _TECHNOLOGY_HELP = "Technology you work with, with its version after `==` if you know it: React==18.2. Repeatable."
 
 
@@ -95,14 +96,30 @@ def get(runtime: Runtime, ids: tuple[str, ...], detail: str, as_json: bool) -> N
 @click.argument("category", type=_choice(*FeedbackCategory))
 @click.option("--record", help="Slug or id it is about.")
 @click.option("--comment", help="What is wrong or missing.")
+@click.option("--outcome", type=_choice(*FeedbackOutcome), help="What came of following it.")
+@click.option("-t", "--technology", "versions", multiple=True, help=_VERSION_HELP)
 @json_option
 @click.pass_obj
 @reports_errors
-def feedback(runtime: Runtime, category: str, record: str | None, comment: str | None, as_json: bool) -> None:
-    """Send anonymous feedback to the owner."""
-    given = {"category": str(category), "record": record, "comment": comment}
+def feedback(
+    runtime: Runtime,
+    category: str,
+    record: str | None,
+    comment: str | None,
+    outcome: str | None,
+    versions: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Send anonymous feedback to the owner.
+
+    Of versions, only the numbers of technologies that are known are kept.
+    """
+    given = {"record": record, "comment": comment, "outcome": str(outcome) if outcome else None}
+    arguments = {key: value for key, value in given.items() if value is not None}
     with runtime.services() as services:
-        answer = call(services, "submit_feedback", {key: value for key, value in given.items() if value is not None})
+        answer = call(
+            services, "submit_feedback", {"category": str(category), "versions": _versions(versions), **arguments}
+        )
     print_json(answer) if as_json else click.echo(f"{answer['message']} ({answer['id']})")
 
 
@@ -121,6 +138,13 @@ def call_operation(runtime: Runtime, operation: str, arguments: str) -> None:
         raise InvalidInput("ARGUMENTS is not a JSON object.")
     with runtime.services() as services:
         print_json(call(services, operation, parsed))
+
+
+def _versions(entries: tuple[str, ...]) -> dict[str, str]:
+    named = [entry.partition("==") for entry in entries]
+    if any(not name or not version for name, _, version in named):
+        raise click.BadParameter("write NAME==VERSION", param_hint="--technology")
+    return {name: version for name, _, version in named}
 
 
 def _search_arguments(
