@@ -119,7 +119,7 @@ def open_shelf(folder: Path) -> Shelf:
 def _read_unique(path: Path, files: Mapping[str, RecordFile]) -> RecordFile:
     if path.stem in files:
         other = files[path.stem].path.parent.name
-        raise RecordError(f"{path.parent.name}/{path.name}:1: the slug is taken by {other}/{path.name}: rename one")
+        raise RecordError.at(path, 1, f"the slug is taken by {other}/{path.name}: rename one")
     return read_record(path)
 
 

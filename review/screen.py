@@ -117,12 +117,19 @@ def verdict_row(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def print_findings(rows: list[tuple[str, str, Finding]]) -> None:
-    """Print findings below their records: in 80 columns a table of five would be unreadable."""
+def print_findings(
+    rows: list[tuple[str, str, Finding]], lines: Mapping[tuple[str, Finding], int] | None = None
+) -> None:
+    """Print findings below their records: in 80 columns a table of five would be unreadable.
+
+    Args:
+        lines: of the record's file, by record and finding.
+    """
     for slug in dict.fromkeys(row[0] for row in rows):
         click.echo(f"\n{slug}" if slug else "")
         for _, gate, finding in (row for row in rows if row[0] == slug):
-            click.echo(f"  {finding.level.value:<7} {gate}")
+            line = (lines or {}).get((slug, finding))
+            click.echo(f"  {finding.level.value:<7} {gate}" + (f", line {line}" if line else ""))
             click.echo(_folded(finding.message))
             click.echo(_folded(f"-> {finding.remedy}"))
 

@@ -88,13 +88,20 @@ def stray_waivers(waivers: Iterable[Waiver], slugs: Collection[str], gates: Coll
     """Return a finding for each waiver that names no record or no gate."""
     strays = [waiver for waiver in waivers if waiver.slug not in slugs or waiver.gate not in gates]
     return tuple(
-        error(f"waiver names unknown gate or record: {entry.gate}, {entry.slug}", "remove it") for entry in strays
+        error(f"waiver names unknown gate or record: {entry.gate}, {entry.slug}", "remove it", at=_at(entry))
+        for entry in strays
     )
 
 
 def _stale(waiver: Waiver, today: date) -> Finding:
     if waiver.until < today:
         return error(
-            f"the waiver of {waiver.gate} ended on {waiver.until}", "mend the record, or renew the waiver with a reason"
+            f"the waiver of {waiver.gate} ended on {waiver.until}",
+            "mend the record, or renew the waiver with a reason",
+            at=_at(waiver),
         )
-    return error(f"the waiver of {waiver.gate} waives nothing", "remove it from waivers.yaml")
+    return error(f"the waiver of {waiver.gate} waives nothing", "remove it from waivers.yaml", at=_at(waiver))
+
+
+def _at(waiver: Waiver) -> str:
+    return f"{waiver.gate} {waiver.slug}"
