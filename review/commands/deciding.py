@@ -13,9 +13,8 @@ from review.commands.writing import changes
 from review.decisions import LEDGER, approve, clean_note, deprecate, refuse_errors, warned
 from review.errors import InvalidDecision, Refused, wrong_usage
 from review.ledger import Entry, read_ledger
+from review.proving import prove
 from review.screen import print_findings, records_of, settings_of, similarity_of, today
-from review.verifications import verified_on
-from review.verify.execution import Outcome
 
 _by_option = click.option("--by", help="Who decides. Default: your login. `demo` marks a demonstration set.")
 _yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
@@ -41,8 +40,9 @@ def approve_command(
 ) -> None:
     """Approve one record as it stands.
 
-    Refused when a gate finds an error. Where a gate warns, a reason is asked for and kept in the ledger. What is
-    approved already is approved again only by somebody else, or where the approval does not count or gets signed.
+    Refused when a gate finds an error or a check fails: those that have not passed on this text are run. Where a
+    gate warns, a reason is asked for and kept in the ledger. What is approved already is approved again only by
+    somebody else, or where the approval does not count or gets signed.
     """
     slug = _the_one(slugs)
     if not yes:
@@ -53,7 +53,7 @@ def approve_command(
     if not as_json:
         print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
     refuse_errors(verdict)
-    _remind_of_checks(shelf, file)
+    _prove(context, file)
     note = _reason(verdict, note, yes=yes)
     if not yes:
         _show_and_ask(shelf, file)
@@ -111,14 +111,10 @@ def _judged(context: click.Context, shelf: Shelf, slug: str, *, words_only: bool
     return judge(shelf, [slug], today=today(), similarity=similarity)[0]
 
 
-def _remind_of_checks(shelf: Shelf, file: RecordFile) -> None:
-    """A gate cannot run a check, so the owner is told here what has not been proved for this very text."""
-    slug = file.record.slug
-    results = verified_on(shelf.folder / "verifications.jsonl", slug, file.sha256)
-    proved = {result["check"] for result in results if result["outcome"] == Outcome.PASSED.value}
-    unproved = [check.id for check in file.record.checks if check.id not in proved]
-    if unproved:
-        click.echo(f"note: not run on this text yet: {', '.join(unproved)} (chatctx review verify {slug})", err=True)
+def _prove(context: click.Context, file: RecordFile) -> None:
+    """A gate cannot run a check, so the owner is told here what is not proved for this very text."""
+    for lacking in prove(settings_of(context), file):
+        click.echo(f"note: not run here: {lacking}", err=True)
 
 
 def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:

@@ -21,6 +21,7 @@ from review.desk.queue import Item, Kind, queue
 from review.errors import Refused
 from review.journal import JOURNAL, Aside, Remark, keep, latest, read_journal
 from review.ledger import Entry
+from review.proving import prove
 from review.screen import now, today
 
 DEFER_DAYS = 7
@@ -74,13 +75,15 @@ class Office:
         """Approve what was studied, and nothing else.
 
         Raises:
-            Refused: a gate finds an error, a warning has no reason, or the file is not what was studied any more.
+            Refused: a gate finds an error, a warning has no reason, a check fails, or the file is not what was studied
+                any more.
             InvalidDecision, LedgerError, SettingsError: as `review.decisions.approve`.
         """
         refuse_errors(studied.verdict)
         gates = warned(studied.verdict)
         if gates and not note:
             raise Refused(f"Warnings ask for a reason: {', '.join(gates)}.")
+        prove(self.settings, studied.file)
         with self._lock:
             if read_record(studied.file.path).sha256 != studied.file.sha256:
                 raise Refused("The file was changed while you read it: look at it again.")

@@ -11,6 +11,9 @@ from datetime import date
 import pytest
 
 from app.recordfile import read_record
+from app.settings import read_settings
+from review.desk.office import Office
+from review.errors import Refused
 from review.verifications import append_results, proved_on, unproved, verified_on
 from review.verify import runners
 from review.verify.execution import Outcome, Result
@@ -303,6 +306,53 @@ def test_a_record_is_proved_since_the_day_its_last_check_passed(bench):
     assert say(5, "widget==1.0") == ((), date(2026, 11, 3))
     assert say(6, "widget==2.0", Outcome.FAILED, tool="pypy") == (("the-check",), None)
     assert say(7, "widget==2.0", tool="pypy") == ((), date(2026, 11, 5))
+
+
+def test_an_approval_is_refused_while_a_check_fails(bench):
+    """It says which, on what and how; once the check passes, the same text can be approved."""
+    path = record_with(bench, "python", "assert True", "print('no failure')")
+    refused = bench.run("approve", SLUG, "--by", "ada", "--yes", code=1).output
+    assert f"{SLUG} is contradicted by 1 of its checks. the-check on python " in refused
+    assert "wrong.py should fail and succeeded" in refused
+    assert not (bench.records / "ledger.jsonl").exists()
+    (path.with_suffix(".checks") / "wrong.py").write_text("raise SystemExit('boom')")
+    bench.run("approve", SLUG, "--by", "ada", "--yes")
+    [proof] = bench.json("show", SLUG)["verified_on"]
+    assert (proof["outcome"], bench.json("show", SLUG)["state"]) == ("passed", "approved")
+
+
+def test_the_desk_approves_nothing_that_a_check_contradicts(bench):
+    """By the same rule as the command."""
+    record_with(bench, "python", "raise SystemExit('the sum is 0.99')")
+    desk = Office(read_settings(bench.environ, base=bench.records.parent), "ada")
+    shelf, [item] = desk.look()
+    studied = desk.study(shelf, SLUG)
+    assert studied.unproved == ("the-check",)
+    with pytest.raises(Refused, match="is contradicted by 1 of its checks"):
+        desk.approve(item, studied, "")
+    assert not (bench.records / "ledger.jsonl").exists()
+
+
+def test_an_approval_runs_no_check_that_has_passed_on_this_text(bench, monkeypatch):
+    """And runs all of them again when one has failed since."""
+    path = record_with(bench, "python", "assert True")
+    bench.run("verify")
+    started = []
+    real = runners.run_confined
+    monkeypatch.setattr(runners, "run_confined", lambda program: started.append(program) or real(program))
+    bench.run("approve", SLUG, "--by", "ada", "--yes")
+    assert started == []
+    failed = Result(SLUG, read_record(path).sha256, "the-check", "python", "3.0.0", Outcome.FAILED)
+    append_results(bench.records / "verifications.jsonl", [failed], date(2026, 11, 30))
+    bench.run("approve", SLUG, "--by", "bob", "--yes")
+    assert len(started) == 1
+
+
+def test_a_check_that_cannot_be_run_here_does_not_keep_from_approving(bench):
+    """The owner is told which, and why."""
+    record_with(bench, "python", "import not_at_hand")
+    output = bench.run("approve", SLUG, "--by", "ada", "--yes").output
+    assert "note: not run here: the-check on python: needs not_at_hand, not installed here" in output
 
 
 def test_a_torn_line_of_results_does_not_swallow_the_next(tmp_path):
