@@ -1,6 +1,6 @@
 """What a branch changes: records whose files, check files, waivers or ledger lines differ from where it left another.
 
-changed_since(folder, "origin/main") -> Changes     asks git; Unavailable without it, InvalidReference for no such name
+changed_since(shelf, "origin/main") -> Changes      asks git; Unavailable without it, InvalidReference for no such name
 
 Deleted records are told apart: there is nothing left to check, and others may still refer to them.
 """
@@ -8,11 +8,12 @@ Deleted records are told apart: there is nothing left to check, and others may s
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import click
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -20,10 +21,15 @@ from app.errors import AppError, RecordError, Unavailable
 from app.ledger import parse_ledger
 from app.record import is_slug
 from review.bench import Shelf
+from review.errors import wrong_usage
 
 _LEDGER = "ledger.jsonl"
 _WAIVERS = "waivers.yaml"
 _SECONDS = 60
+
+changed_option = click.option(
+    "--changed", metavar="REF", help="Only records that differ from where HEAD left REF, e.g. origin/main."
+)
 
 
 class InvalidReference(AppError):
@@ -69,6 +75,20 @@ def changed_since(shelf: Shelf, reference: str) -> Changes:
     there = {*shelf.files, *shelf.broken}
     gone = {slug for file in files if (slug := _slug_of(file)) and is_slug(slug) and file.endswith(".md")} - there
     return Changes(tuple(sorted(named & there)), tuple(sorted(gone)), _WAIVERS in files)
+
+
+def named_or_changed(shelf: Shelf, slugs: Sequence[str], reference: str | None) -> list[str]:
+    """Return the records that a command is about: the named ones, those that changed, or all that can be read.
+
+    Raises:
+        SystemExit: names and a reference are given, as wrong usage.
+        InvalidReference, Unavailable: as `changed_since`.
+    """
+    if reference is None:
+        return list(slugs) or sorted(shelf.files)
+    if slugs:
+        raise wrong_usage("name records or give --changed, not both")
+    return [slug for slug in changed_since(shelf, reference).slugs if slug in shelf.files]
 
 
 def toplevel(folder: Path) -> Path | None:

@@ -11,7 +11,7 @@ import click
 
 from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, reports_errors
 from review.bench import Report, Shelf, check, open_shelf
-from review.changed import Changes, changed_since, toplevel
+from review.changed import Changes, changed_option, changed_since, toplevel
 from review.errors import Refused, wrong_usage
 from review.gates import Level, discover
 from review.hosts import Format, Located, github, gitlab, locate, sarif
@@ -33,7 +33,7 @@ _CHANGED = "changed since approval: will not be served at the next publish"
 
 @click.command("check")
 @click.argument("slugs", nargs=-1)
-@click.option("--changed", metavar="REF", help="Only records that differ from where HEAD left REF, e.g. origin/main.")
+@changed_option
 @click.option("--words-only", is_flag=True, help="Judge likeness by words; do not load the embedding model.")
 @click.option(
     "--approved", "must_be_approved", is_flag=True, help="Also fail unless every record is approved as it stands."

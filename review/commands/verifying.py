@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from app.transports.cli.printing import (
     reports_errors,
 )
 from review.bench import Shelf, open_shelf
+from review.changed import changed_option, named_or_changed
 from review.proving import run_and_keep
 from review.screen import progress_bar, settings_of
 from review.verify.execution import Outcome, Result
@@ -25,6 +27,7 @@ from review.verify.execution import Outcome, Result
 
 @click.command("verify")
 @click.argument("slugs", nargs=-1)
+@changed_option
 @click.option(
     "--jobs", type=click.IntRange(1, 32), default=min(4, os.cpu_count() or 1), show_default=True, help="Checks at once."
 )
@@ -32,13 +35,16 @@ from review.verify.execution import Outcome, Result
 @json_option
 @click.pass_context
 @reports_errors
-def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no_record: bool, as_json: bool) -> None:
-    """Run the checks of the named records, or of all, each confined and for at most 20 seconds.
+def verify_command(
+    context: click.Context, slugs: tuple[str, ...], changed: str | None, jobs: int, no_record: bool, as_json: bool
+) -> None:
+    """Run the checks of the named records, of those a branch changes, or of all; confined, at most 20 seconds each.
 
     Exit code 1 when a check failed, 3 when none failed but one could not be run here.
     """
     settings = settings_of(context)
-    files = _with_checks(open_shelf(settings.records), slugs)
+    shelf = open_shelf(settings.records)
+    files = _with_checks(shelf, named_or_changed(shelf, slugs, changed))
     with progress_bar("running checks") as bar:
         seen = Counter[str]()
 
@@ -55,9 +61,8 @@ def verify_command(context: click.Context, slugs: tuple[str, ...], jobs: int, no
         raise SystemExit(EXIT_UNREACHABLE)
 
 
-def _with_checks(shelf: Shelf, slugs: tuple[str, ...]) -> list[RecordFile]:
-    named = [shelf.file(slug) for slug in slugs] if slugs else [shelf.files[slug] for slug in sorted(shelf.files)]
-    return [file for file in named if file.record.checks]
+def _with_checks(shelf: Shelf, slugs: Sequence[str]) -> list[RecordFile]:
+    return [file for file in map(shelf.file, slugs) if file.record.checks]
 
 
 def _print(results: list[Result]) -> None:

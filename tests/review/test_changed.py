@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from review.places import Lines
 from tests.review.recordtexts import record_text
 
+ROOT = Path(__file__).parents[2]
 SLUG = "store-money-as-numeric"
 OTHER = "label-every-form-field"
 
@@ -255,3 +259,54 @@ def test_a_field_that_is_not_there_is_found_at_what_it_would_be_part_of():
     assert lines.at("source 7 url") == lines.at("sources")
     assert [lines.at(field) for field in ("", "supersedes", "nothing 3")] == [1, 1, 1]
     assert Lines("").at("title") == Lines("---\n: [").at("source 1") == 1
+
+
+def test_verify_runs_the_checks_of_what_a_branch_changes(branch):
+    """And nothing where nothing differs, though there are checks."""
+    check = {"runner": "python", "right": "right.py"}
+    for slug in (SLUG, "another-record"):
+        path = branch.write(slug, check=check)
+        path.with_suffix(".checks").mkdir()
+        (path.with_suffix(".checks") / "right.py").write_text("assert 1\n")
+    git(branch, "add", ".")
+    git(branch, "commit", "-qm", "checks")
+    git(branch, "switch", "-qc", "next")
+    assert branch.json("verify", "--changed", "branch", "--no-record") == []
+    (branch.records / f"data/{SLUG}.checks/right.py").write_text("assert 2\n")
+    assert [row["slug"] for row in branch.json("verify", "--changed", "branch", "--no-record")] == [SLUG]
+    branch.run("verify", SLUG, "--changed", "branch", code=2)
+
+
+def workflow():
+    """Return the example for pull requests, parsed."""
+    return YAML(typ="safe", pure=True).load((ROOT / "deploy/examples/github-pull-request.yml").read_text("utf-8"))
+
+
+def test_the_example_for_pull_requests_runs_commands_that_exist(branch, monkeypatch):
+    """As it writes them, in a shell, on a branch with a finding: the check fails on its line, the rest does not."""
+    branch.edit(branch.records / f"data/{SLUG}.md", "8.1.2. Arbitrary Precision Numbers", "top")
+    steps = {step.get("name"): step for step in workflow()["jobs"]["records"]["steps"]}
+    (branch.records.parent / ".venv").symlink_to(ROOT / ".venv")
+    environ = {**os.environ, **branch.environ, "BASE": "main", "GITHUB_ACTIONS": "true"}
+    outputs = {}
+    for name, code in (("Check", 1), ("Verify", 0)):
+        command = ["bash", "-e", "-o", "pipefail", "-c", steps[name]["run"]]
+        done = subprocess.run(
+            command, check=False, cwd=branch.records.parent, env=environ, capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stderr
+        outputs[name] = done.stdout
+    assert f"::error file=records/data/{SLUG}.md,line=" in outputs["Check"]
+    assert outputs["Verify"].startswith("::stop-commands::")
+
+
+def test_the_example_for_pull_requests_gives_a_stranger_nothing():
+    """Read-only rights, no event with more, actions by commit, and no name of the pull request inside a command."""
+    text = workflow()
+    assert text["permissions"] == {"contents": "read"}
+    assert set(text["on"]) == {"pull_request"}
+    steps = text["jobs"]["records"]["steps"]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", use) for use in used)
+    assert not [step["run"] for step in steps if "${{" in step.get("run", "")]
