@@ -5,23 +5,13 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import os
-import pty
 import re
-import select
 import signal
-import struct
-import subprocess
-import sys
-import termios
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from fcntl import ioctl
 from pathlib import Path
 
-import pyte
 import pytest
 from rich.console import Console
 from textual.widgets import Input, OptionList, Static
@@ -35,6 +25,7 @@ from review.ledger import Decision, State, read_ledger
 from review.screen import today
 from review.trial import Placed, Question
 from tests.review.conftest import Bench
+from tests.review.terminal import Terminal
 
 SLUG = "store-money-as-numeric"
 OTHER = "keep-instants-with-their-zone"
@@ -345,69 +336,6 @@ def test_the_same_is_done_by_commands(two: Bench) -> None:
     two.run("reopen", OTHER)
     assert [row["slug"] for row in two.json("queue")] == [OTHER]
     assert "Usage" in two.run(code=0).stdout
-
-
-class Terminal:
-    """The desk as a process on a terminal of its own."""
-
-    def __init__(self, bench: Bench, *arguments: str, rows: int = 24, columns: int = 80, **environ: str) -> None:
-        self.master, slave = pty.openpty()
-        ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "app.main", "review", *arguments],
-            cwd=Path(__file__).parents[2], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            env={**os.environ, **bench.environ, "TERM": "xterm-256color", "USER": "ada", "LOGNAME": "ada", **environ},
-        )  # fmt: skip
-        os.close(slave)
-        self.seen = b""
-        self._screen = pyte.Screen(columns, rows)
-        self._stream = pyte.ByteStream(self._screen)
-
-    def __enter__(self) -> Terminal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        with suppress(OSError):
-            os.close(self.master)
-
-    def wait_for(self, words: str, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while words not in self.text:
-            assert time.monotonic() < deadline, self.text[-2000:]
-            self._read(0.1)
-
-    def wait_until(self, true: Callable[[], bool], seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while not true():
-            assert time.monotonic() < deadline, self.text[-2000:]
-            self._read(0.1)
-
-    def send(self, keys: str) -> None:
-        for key in keys:
-            os.write(self.master, key.encode())
-            self._read(0.05)
-
-    def end(self, by: int | None = None) -> int:
-        if by is not None:
-            self.process.send_signal(by)
-        self.wait_until(lambda: self.process.poll() is not None)
-        os.close(self.master)
-        return int(self.process.returncode)
-
-    @property
-    def text(self) -> str:
-        """What stands on the screen."""
-        return "\n".join(self._screen.display)
-
-    def _read(self, seconds: float) -> None:
-        if select.select([self.master], [], [], seconds)[0]:
-            with suppress(OSError):
-                data = os.read(self.master, 65_536)
-                self.seen += data
-                self._stream.feed(data)
 
 
 def approvals(bench: Bench) -> int:
