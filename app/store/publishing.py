@@ -87,12 +87,10 @@ def replace_published(
     """Serve exactly the approved records, in one transaction: a failure leaves all as it was, twice changes nothing.
 
     Args:
-        engine: the owner's engine.
         approved: everything that is to be served; what is served now and not in it is deprecated.
         model: the model of the inputs' vectors; None when embeddings are switched off.
         ledger: the decisions that approve them; its lines are kept beside the records, for servers to verify.
-        demo: the records are signed as a demonstration set.
-        facts: anything else to tell of this publication, JSON-serialisable.
+        demo, facts: whether they are signed as a demonstration set, and anything else to tell, JSON-serialisable.
         progress: told of each step; an error it raises undoes the publish.
         index_from_rows: embedding rows of the model from which an HNSW index is kept.
 
@@ -102,23 +100,66 @@ def replace_published(
         Unavailable: the database does not answer, or another publish is running.
     """
     check_inputs(approved)
-    tell = progress or _silence
     with transaction(engine) as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PUBLISH_LOCK})
-        stored = stored_records(connection)
-        todo = _plan(connection, stored, approved, model)
-        numbers = _write_records(connection, todo, stored, approved, tell)
+        steps = _Steps(connection, approved, model, progress or _silence)
+        return steps.take(ledger, {"demo": demo, "facts": dict(facts or {})}, index_from_rows)
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The steps of one publish, within its transaction."""
+
+    connection: Connection
+    approved: Sequence[PublishInput]
+    model: EmbeddingModel | None
+    tell: Progress
+
+    def take(self, ledger: Ledger, about: Mapping[str, Any], index_from_rows: int) -> PublishPlan:
+        """Take all of them, while no other publish does, and return what was changed."""
+        self.connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PUBLISH_LOCK})
+        stored = stored_records(self.connection)
+        todo = _plan(self.connection, stored, self.approved, self.model)
+        numbers = self._records(todo, stored)
         touched = bool(todo.added or todo.changed or todo.deprecated)
-        touched |= _write_vectors(connection, approved, numbers, model, tell)
-        touched |= keep_indexes(connection, index_from_rows)
-        tell("index", 1, 1)
-        postings = build_postings({numbers[entry.record.slug]: entry.record for entry in approved})
-        touched |= write_postings(connection, postings.by_term)
-        tell("words", len(postings.by_term), len(postings.by_term))
-        touched |= write_lines(connection, ledger)
-        about = {"ledger_head": ledger.head, "demo": demo, "facts": dict(facts or {})}
-        _write_publication(connection, touched, len(approved), postings.average_length, about)
-    return todo
+        touched |= self._vectors(numbers)
+        touched |= self._indexes(index_from_rows)
+        average_length, changed = self._words(numbers)
+        touched |= changed
+        touched |= write_lines(self.connection, ledger)
+        said = {"ledger_head": ledger.head, **about}
+        _write_publication(self.connection, touched, len(self.approved), average_length, said)
+        return todo
+
+    def _records(self, todo: PublishPlan, stored: Mapping[str, StoredRecord]) -> dict[str, int]:
+        """Write what differs, and return the number of every record by slug."""
+        differing = {*todo.added, *todo.changed}
+        entries = sorted((entry for entry in self.approved if entry.record.slug in differing), key=_slug)
+        numbers = {slug: row.record_no for slug, row in stored.items()}
+        done = 0
+        for batch in write_records(self.connection, entries):
+            numbers |= batch
+            done += len(batch)
+            self.tell("records", done, len(entries))
+        deprecate(self.connection, todo.deprecated)
+        return numbers
+
+    def _vectors(self, numbers: Mapping[str, int]) -> bool:
+        inputs = [_vector_input(entry, numbers[entry.record.slug]) for entry in self.approved]
+        changed = write_vectors(self.connection, self.model, inputs)
+        self.tell("vectors", len(inputs), len(inputs))
+        return changed
+
+    def _indexes(self, from_rows: int) -> bool:
+        changed = keep_indexes(self.connection, from_rows)
+        self.tell("index", 1, 1)
+        return changed
+
+    def _words(self, numbers: Mapping[str, int]) -> tuple[float, bool]:
+        """Write which words are where; return the average length of a record, and whether anything changed."""
+        postings = build_postings({numbers[entry.record.slug]: entry.record for entry in self.approved})
+        changed = write_postings(self.connection, postings.by_term)
+        self.tell("words", len(postings.by_term), len(postings.by_term))
+        return postings.average_length, changed
 
 
 def _plan(
@@ -155,48 +196,8 @@ def _to_embed(
     )
 
 
-def _write_records(
-    connection: Connection,
-    todo: PublishPlan,
-    stored: Mapping[str, StoredRecord],
-    approved: Sequence[PublishInput],
-    tell: Progress,
-) -> dict[str, int]:
-    """Write what differs, and return the number of every record by slug."""
-    differing = {*todo.added, *todo.changed}
-    entries = sorted(
-        (entry for entry in approved if entry.record.slug in differing), key=lambda entry: entry.record.slug
-    )
-    numbers = {slug: row.record_no for slug, row in stored.items()}
-    done = 0
-    for batch in write_records(connection, entries):
-        numbers |= batch
-        done += len(batch)
-        tell("records", done, len(entries))
-    deprecate(connection, todo.deprecated)
-    return numbers
-
-
-def _write_vectors(
-    connection: Connection,
-    approved: Sequence[PublishInput],
-    numbers: Mapping[str, int],
-    model: EmbeddingModel | None,
-    tell: Progress,
-) -> bool:
-    inputs = [
-        VectorInput(
-            entry.record.slug,
-            numbers[entry.record.slug],
-            entry.content_version,
-            text_hashes(entry.record),
-            entry.vectors,
-        )
-        for entry in approved
-    ]
-    changed = write_vectors(connection, model, inputs)
-    tell("vectors", len(inputs), len(inputs))
-    return changed
+def _vector_input(entry: PublishInput, number: int) -> VectorInput:
+    return VectorInput(entry.record.slug, number, entry.content_version, text_hashes(entry.record), entry.vectors)
 
 
 def _write_publication(
@@ -220,6 +221,10 @@ def _write_publication(
     )
     # Plans for the new sizes, from the first search on.
     connection.execute(text("ANALYZE record, record_embedding, term_posting"))
+
+
+def _slug(entry: PublishInput) -> str:
+    return entry.record.slug
 
 
 def _sorted(slugs: Any) -> tuple[str, ...]:
