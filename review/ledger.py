@@ -19,6 +19,7 @@ from typing import BinaryIO
 from app.errors import LedgerError
 from app.integrity import Policy, Proofs, prove
 from app.ledger import DEMO_SIGNER, GENESIS, Decision, Entry, Ledger, State, draft, parse_ledger
+from app.signatures import key_of
 
 __all__ = ["DEMO_SIGNER", "GENESIS", "Decision", "Entry", "Ledger", "State", "append", "read_ledger"]
 
@@ -60,23 +61,15 @@ def append(
         sign: signs the decision; it is asked once it is settled which line it follows.
 
     Raises:
-        LedgerError: the chain is broken, or the decision changes nothing.
+        LedgerError: the chain is broken, or the decision changes nothing: the last one says the same of the same text,
+            in the same name with the same key, and counts.
     """
     with _exclusively(path) as file:
-        content = file.read()
-        ledger = parse_ledger(content)
+        ledger = parse_ledger(file.read())
         _mend(path, file, ledger)
         entry = draft(ledger, slug=slug, sha256=sha256, decision=decision, by=by, note=note, at=at)
-        proofs = prove(ledger, policy or Policy())
-        _refuse_empty_decision(ledger, entry, proofs, signs=sign is not None)
-        if sign:
-            entry = replace(entry, sig=sign(entry, max(entry.decided_at, proofs.latest)))
-        entry = entry.sealed()
-        line = entry.line() + b"\n"
-        file.seek(0, os.SEEK_END)
-        file.write(line if ledger.torn or content[-1:] in {b"", b"\n"} else b"\n" + line)
-        file.flush()
-        os.fsync(file.fileno())
+        entry = _settled(ledger, entry, prove(ledger, policy or Policy()), sign)
+        _write(file, entry)
     return entry
 
 
@@ -122,12 +115,34 @@ def _mend(path: Path, file: BinaryIO, ledger: Ledger) -> None:
     file.truncate(file.tell() - len(ledger.torn))
 
 
-def _refuse_empty_decision(ledger: Ledger, entry: Entry, proofs: Proofs, *, signs: bool) -> None:
+def _settled(ledger: Ledger, entry: Entry, proofs: Proofs, sign: Sign | None) -> Entry:
+    """Return a decision signed and sealed. Raises LedgerError when it changes nothing."""
+    if entry.decision is Decision.DEPRECATE and entry.slug not in proofs.approvals:
+        raise LedgerError(f"{entry.slug} is not approved, so there is nothing to deprecate.")
+    if sign:
+        entry = replace(entry, sig=sign(entry, max(entry.decided_at, proofs.latest)))
+    # Which key signs is known only now: another one makes it another decision.
+    if _repeats(ledger, entry) and proofs.approvals[entry.slug].flaw is None:
+        how = "signed with this key" if entry.sig else "unsigned"
+        raise LedgerError(f"{entry.slug} is already approved as it stands, by {entry.by}, {how}.")
+    return entry.sealed()
+
+
+def _repeats(ledger: Ledger, entry: Entry) -> bool:
+    """Tell whether the last decision is an approval that says the same: text, name, and with which key, if any."""
     last = ledger.last(entry.slug)
-    if entry.decision is Decision.DEPRECATE:
-        if last is None or last.decision is Decision.DEPRECATE:
-            raise LedgerError(f"{entry.slug} is not approved, so there is nothing to deprecate.")
-    elif last is not None and ledger.state(entry.slug, entry.sha256) is State.APPROVED:
-        counts = proofs.approvals[entry.slug].flaw is None
-        if counts and last.by == entry.by and (last.sig is not None or not signs):
-            raise LedgerError(f"{entry.slug} is already approved as it stands, by {last.by}.")
+    return entry.decision is Decision.APPROVE and last is not None and _said(last) == _said(entry)
+
+
+def _said(entry: Entry) -> tuple[object, ...]:
+    return entry.decision, entry.sha256, entry.by, entry.sig is None, key_of(entry)
+
+
+def _write(file: BinaryIO, entry: Entry) -> None:
+    """Write the line behind the others, also where an editor left the last one without an end, and to the disk."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - 1))
+    start = b"" if file.read(1) in {b"", b"\n"} else b"\n"
+    file.write(start + entry.line() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())

@@ -50,8 +50,33 @@ def test_an_unsigned_approval_is_signed_by_approving_again(owned: Bench, databas
         owned.approve(slug)
     owned.run("publish", "--require-signatures")
     assert served(database) == before
-    refused = owned.run("approve", SLUG, "--by", "ada", "--yes", "--note", "once more", code=1)
-    assert "already approved as it stands, by ada" in refused.stderr
+
+
+def test_the_same_text_in_the_same_name_with_the_same_key_is_approved_once(owned: Bench) -> None:
+    """Neither without a signature nor with one is a repetition kept."""
+    again = ("approve", SLUG, "--by", "ada", "--yes", "--note", "once more")
+    assert f"{SLUG} is already approved as it stands, by ada, unsigned" in owned.run(*again, code=1).stderr
+    sign(owned)
+    owned.approve(SLUG)
+    lines = (owned.records / "ledger.jsonl").read_bytes()
+    assert f"{SLUG} is already approved as it stands, by ada, signed with this key" in owned.run(*again, code=1).stderr
+    assert (owned.records / "ledger.jsonl").read_bytes() == lines
+
+
+def test_a_new_key_signs_what_the_old_one_signed_before_its_line_goes(owned: Bench, tmp_path: Path) -> None:
+    """So that nothing is withheld in between; without a key it is another decision too."""
+    sign(owned)
+    owned.approve(SLUG)
+    old = allow(tmp_path / "allowed", "ada", tmp_path / "k").read_text()
+    new = allow(tmp_path / "allowed", "ada", make_key(tmp_path, "new")).read_text()
+    (tmp_path / "allowed").write_text(old + new)
+    sign(owned, "new")
+    owned.approve(SLUG)
+    (tmp_path / "allowed").write_text(new)
+    owned.run("publish")
+    del owned.environ["CHATCTX_SIGNING_KEY"]
+    owned.approve(SLUG)
+    assert len(owned.json("history", SLUG)) == 4
 
 
 def test_what_a_stolen_key_signed_is_approved_again(owned: Bench, tmp_path: Path, database: Database) -> None:
