@@ -12,8 +12,9 @@ from review.commands.listening import feedback_command
 from review.commands.models import drop_model_command, models_command
 from review.commands.publishing import publish_command
 from review.commands.sitting import defer_command, queue_command, reject_command, reopen_command, sit_down
+from review.commands.starting import new_command
 from review.commands.verifying import verify_command
-from review.commands.writing import diff_command, new_command, show_command
+from review.commands.writing import diff_command, show_command
 
 _COMMANDS = (
     queue_command,

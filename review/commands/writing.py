@@ -1,60 +1,24 @@
-"""`review new`, `show` and `diff`: writing a record and reading it as others will."""
+"""`review show` and `diff`: reading a record as others will."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 
 from app.contract import Detail, count_tokens, serialise
-from app.record import Topic, canonical_form, is_slug
+from app.record import canonical_form
 from app.recordfile import RecordFile
 from app.transports.cli.cardtext import print_card
 from app.transports.cli.printing import json_option, print_json, reports_errors
 from review.bench import Shelf, judge, open_shelf
 from review.cards import card, without_approval
-from review.errors import Refused, wrong_usage
 from review.ledger import Decision, Entry, State
 from review.rendering import difference
 from review.screen import print_findings, records_of, settings_of, similarity_of, today, verdict_row
-from review.skeleton import skeleton
 from review.snapshots import read_snapshot
 from review.verifications import verified_on
-
-
-@click.command("new")
-@click.argument("place", metavar="TOPIC/SLUG")
-@json_option
-@click.pass_context
-@reports_errors
-def new_command(context: click.Context, place: str, as_json: bool) -> None:
-    """Write a complete skeleton for a new record."""
-    records = records_of(context)
-    path = _new_path(records, place)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(skeleton(path.stem, today()))
-    except FileExistsError:
-        raise Refused(f"{place} exists already: edit {path}.") from None
-    if as_json:
-        return print_json({"slug": path.stem, "path": str(path)})
-    click.echo(f"written: {path}\nFill it in (docs/writing-records.md), then: chatctx review check {path.stem}")
-    return None
-
-
-def _new_path(records: Path, place: str) -> Path:
-    topic, separator, slug = place.removesuffix(".md").partition("/")
-    if not separator or topic not in set(Topic) or not is_slug(slug):
-        raise wrong_usage(
-            f"give TOPIC/SLUG, the topic one of {', '.join(Topic)}, the slug lower-case words joined by hyphens"
-        )
-    taken = [path for path in records.glob(f"*/{slug}.md") if path.parent.name != topic]
-    if taken:
-        raise Refused(f"The slug is taken by {taken[0].parent.name}/{slug}: choose another.")
-    return records / topic / f"{slug}.md"
 
 
 @click.command("show")
