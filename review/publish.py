@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from app.store.served import publication
 from review.bench import Shelf, open_shelf
 from review.errors import Refused
 from review.ledger import DEMO_SIGNER, Ledger, State
+from review.screen import counted
 
 # What `app.database` lends. Its type is SQLAlchemy's, and this room does not speak SQL.
 OwnerEngine = Any
@@ -28,14 +29,47 @@ Progress = Callable[[str, int, int], None]
 _BATCH = 8
 _GONE = "its file is gone"
 _UNPROVED = {
-    Flaw.UNSIGNED: "its approval is not signed",
-    Flaw.SIGNATURE: "its approval is not signed by anybody who may",
+    Flaw.UNSIGNED: "approval is not signed",
+    Flaw.SIGNATURE: "approval is not signed by anybody who may",
 }
 _LISTED = 12
 
 
 def _silence(step: str, done: int, total: int) -> None:
     """Tell nobody."""
+
+
+def refuse_withdrawal(lost: Mapping[str, str]) -> None:
+    """What counts is a setting, and one that is set by mistake must not empty the knowledge base. Raises Refused."""
+    raise Refused(
+        f"This would withdraw {told_of(lost)} Approve them again so that it counts (docs/approving.md), or say "
+        "--allow-withdrawal. Nothing was published."
+    )
+
+
+def accept_withdrawal(_lost: Mapping[str, str]) -> None:
+    """Let them go."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an owner may want of a publish besides.
+
+    Attributes:
+        dry_run: only say what would change.
+        new_ledger: accept a ledger that does not continue the one last published from.
+        allow_empty: accept that nothing at all will be served any more.
+        on_withdrawal: told of the served records that would go because their approvals do not count (any more), with
+            the reason of each; raises Refused unless they may.
+    """
+
+    dry_run: bool = False
+    new_ledger: bool = False
+    allow_empty: bool = False
+    on_withdrawal: Callable[[Mapping[str, str]], None] = refuse_withdrawal
+
+
+ORDINARY = Choices()
 
 
 @dataclass(frozen=True)
@@ -70,6 +104,12 @@ class Published:
         return tuple(slug for slug in self.plan.deprecated if files.get(slug, _GONE) == _GONE)
 
     @property
+    def lost(self) -> dict[str, str]:
+        """What is taken out of service because its approval does not count, with the reason; no decision says so."""
+        reasons = self.selection.withheld
+        return {slug: reasons[slug] for slug in self.plan.deprecated if reasons.get(slug) in _UNPROVED.values()}
+
+    @property
     def withheld(self) -> dict[str, str]:
         """What was approved and is not served, with the reason, less what is said to be deprecated."""
         return {slug: reason for slug, reason in self.selection.withheld.items() if slug not in self.deprecated}
@@ -90,25 +130,16 @@ def publish(
     engine: OwnerEngine,
     embedder: Embedder | None,
     settings: Settings,
-    *,
-    dry_run: bool = False,
-    new_ledger: bool = False,
-    allow_empty: bool = False,
-    allow_withdrawal: bool = False,
+    choices: Choices = ORDINARY,
     progress: Progress = _silence,
 ) -> Published:
     """Make the served set equal to the approved one, in one transaction.
 
     Args:
-        dry_run: only say what would change.
-        new_ledger: accept a ledger that does not continue the one last published from.
-        allow_empty: accept that nothing at all will be served any more.
-        allow_withdrawal: accept that served records go whose approvals do not count (any more).
         progress: told of each step.
 
     Raises:
-        Refused: a demonstration set in production, a set that would be empty, or one that would lack served records
-            for want of approvals that count.
+        Refused: a demonstration set in production, or one that the choices do not allow.
         LedgerError: the ledger lacks lines that were published from, or served bodies were altered.
         EmbeddingFailure: the model gave no vectors; nothing was changed.
         Unavailable: the database does not answer, or another publish is running; nothing was changed.
@@ -117,15 +148,31 @@ def publish(
     policy = replace(policy_of(settings), demo=True)
     chosen = select(shelf, policy)
     _refuse_demo(chosen, settings)
-    _refuse_other_ledger(shelf, engine, new_ledger=new_ledger)
-    model = embedder.model if embedder else None
-    todo = plan(engine, chosen.approved, model)
-    _refuse_empty(chosen, todo, allow_empty=allow_empty)
-    if not dry_run:
-        _refuse_withdrawal(chosen, todo, allowed=allow_withdrawal)
-        todo = _replace(chosen, engine, embedder, model, todo, progress)
-        _refuse_altered(engine, policy)
-    return Published(todo, chosen, dry_run)
+    _refuse_other_ledger(shelf, engine, new_ledger=choices.new_ledger)
+    planned = Published(plan(engine, chosen.approved, _model_of(embedder)), chosen, choices.dry_run)
+    return planned if choices.dry_run else _carried_out(planned, engine, embedder, policy, choices, progress)
+
+
+def _model_of(embedder: Embedder | None) -> EmbeddingModel | None:
+    return embedder.model if embedder else None
+
+
+def _carried_out(
+    planned: Published,
+    engine: OwnerEngine,
+    embedder: Embedder | None,
+    policy: Policy,
+    choices: Choices,
+    progress: Progress,
+) -> Published:
+    _refuse_losses(planned, choices)
+    chosen = planned.selection
+    inputs = _with_vectors(chosen.approved, embedder, frozenset(planned.plan.to_embed), progress)
+    done = replace_published(
+        engine, inputs, model=_model_of(embedder), ledger=chosen.ledger, demo=chosen.demo, progress=progress
+    )
+    _refuse_altered(engine, policy)
+    return replace(planned, plan=done)
 
 
 def publish_approved(
@@ -139,32 +186,14 @@ def publish_approved(
         Refused, LedgerError, RecordError, Unavailable: as `publish`.
     """
     shelf = open_shelf(settings.records)
+    choices = Choices(on_withdrawal=accept_withdrawal)
     try:
-        published = publish(shelf, database.owner, embedder, settings, allow_withdrawal=True, progress=progress)
+        published = publish(shelf, database.owner, embedder, settings, choices, progress)
     except EmbeddingFailure as failure:
         click.echo(f"{failure.code}: {failure.message} Publishing for search by words.", err=True)
-        published = publish(shelf, database.owner, None, settings, allow_withdrawal=True, progress=progress)
+        published = publish(shelf, database.owner, None, settings, choices, progress)
     for line in lines_of_unserved(published):
         click.echo(line, err=True)
-
-
-def _replace(
-    chosen: Selection,
-    engine: OwnerEngine,
-    embedder: Embedder | None,
-    model: EmbeddingModel | None,
-    todo: PublishPlan,
-    progress: Progress,
-) -> PublishPlan:
-    inputs = _with_vectors(chosen.approved, embedder, frozenset(todo.to_embed), progress)
-    return replace_published(
-        engine,
-        inputs,
-        model=model,
-        ledger=chosen.ledger,
-        demo=chosen.demo,
-        progress=progress,
-    )
 
 
 def _input(shelf: Shelf, slug: str) -> PublishInput:
@@ -207,11 +236,23 @@ def lines_of_unserved(published: Published) -> list[str]:
     return lines
 
 
+def told_of(lost: Mapping[str, str]) -> str:
+    """Return what to say of records whose approvals do not count: how many for which reason, and their names."""
+    parts = (_told(reason, [slug for slug in lost if lost[slug] == reason]) for reason in _UNPROVED.values())
+    return " ".join(filter(None, parts))
+
+
+def _told(reason: str, slugs: Sequence[str]) -> str:
+    return f"{counted({'served record': len(slugs)})} ({reason}): {listed(slugs)}." if slugs else ""
+
+
 def _refuse_demo(chosen: Selection, settings: Settings) -> None:
     if chosen.demo and settings.env is Environment.PRODUCTION and not settings.allow_demo_records:
+        signed = [entry.record.slug for entry in chosen.approved if entry.approved_by == DEMO_SIGNER]
         raise Refused(
-            "These records are signed as a demonstration set and CHATCTX_ENV is production: approve them in your own "
-            "name, or set CHATCTX_ALLOW_DEMO_RECORDS=true."
+            f"CHATCTX_ENV is production, and {counted({'record': len(signed)})} would make it a demonstration set: "
+            f"{listed(signed)}. Approve in your own name what you answer for and deprecate the rest, or set "
+            "CHATCTX_ALLOW_DEMO_RECORDS=true."
         )
 
 
@@ -225,21 +266,17 @@ def _refuse_other_ledger(shelf: Shelf, engine: OwnerEngine, *, new_ledger: bool)
         )
 
 
-def _refuse_empty(chosen: Selection, todo: PublishPlan, *, allow_empty: bool) -> None:
-    if not chosen.approved and todo.deprecated and not allow_empty:
-        raise Refused(
-            f"No record is approved; this would withdraw all {len(todo.deprecated)}. Say --allow-empty to do so."
-        )
-
-
-def _refuse_withdrawal(chosen: Selection, todo: PublishPlan, *, allowed: bool) -> None:
-    """What counts is a setting, and one that is set by mistake must not empty the knowledge base."""
-    lost = [slug for slug in todo.deprecated if chosen.withheld.get(slug) in _UNPROVED.values()]
-    if lost and not allowed:
-        raise Refused(
-            f"This would withdraw {len(lost)} served record(s) whose approval does not count here: {listed(lost)}. "
-            "Approve them again, signed, or say --allow-withdrawal."
-        )
+def _refuse_losses(planned: Published, choices: Choices) -> None:
+    """Refuse what would take records out of service that no decision took out, or all of them."""
+    gone = planned.plan.deprecated
+    if gone and not planned.selection.approved:
+        if not choices.allow_empty:
+            raise Refused(
+                f"No record has an approval that counts; this would withdraw all {len(gone)}: {listed(gone)}. "
+                "Say --allow-empty if nothing is to be served any more."
+            )
+    elif planned.lost:
+        choices.on_withdrawal(planned.lost)
 
 
 def _refuse_altered(engine: OwnerEngine, policy: Policy) -> None:

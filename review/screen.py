@@ -79,6 +79,15 @@ class Bar:
         self._progress.update(self._task, description=name)
         self(done, total)
 
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Keep it off the terminal while something is asked there."""
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
+
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Bar]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -10,8 +12,17 @@ from app.database import open_database
 from app.embedding.factory import create_embedder
 from app.transports.cli.printing import json_option, print_json, reports_errors
 from review.bench import open_shelf
-from review.publish import Published, lines_of_unserved, publish
-from review.screen import progress_bar, records_of, settings_of
+from review.errors import Refused
+from review.publish import (
+    Choices,
+    Published,
+    accept_withdrawal,
+    lines_of_unserved,
+    publish,
+    refuse_withdrawal,
+    told_of,
+)
+from review.screen import Bar, counted, progress_bar, records_of, settings_of
 
 _KINDS = ("added", "changed", "deprecated", "to_embed")
 _VERBS = {"added": "add", "changed": "change", "deprecated": "deprecate", "to_embed": "embed"}
@@ -25,16 +36,21 @@ _LISTED = 12
 @click.option(
     "--require-signatures", is_flag=True, help="Withhold what no allowed signer signed, whatever the settings say."
 )
-@click.option("--allow-withdrawal", is_flag=True, help="Accept that served records go whose approvals do not count.")
+@click.option(
+    "--allow-withdrawal", is_flag=True, help="Do not ask; let served records go whose approvals do not count."
+)
 @json_option
 @click.pass_context
 @reports_errors
-def publish_command(context: click.Context, /, require_signatures: bool, as_json: bool, **choices: bool) -> None:
+def publish_command(
+    context: click.Context, /, require_signatures: bool, allow_withdrawal: bool, as_json: bool, **choices: bool
+) -> None:
     """Serve exactly the records that are approved as they stand.
 
     One transaction: a failure leaves what is served as it was, and publishing twice changes nothing. Records
     changed since their approval are withheld; those never approved are named. Exit code 3 when the database cannot
-    be reached. Refused when served records would go because approvals do not count any more.
+    be reached. Before served records go because their approvals do not count (any more), it names them and asks; where
+    there is no terminal it is refused unless --allow-withdrawal is said.
     """
     settings = settings_of(context)
     if require_signatures:
@@ -42,11 +58,27 @@ def publish_command(context: click.Context, /, require_signatures: bool, as_json
     shelf = open_shelf(records_of(context))
     with open_database(settings) as database, progress_bar("publishing") as bar:
         database.migrate()
-        published = publish(shelf, database.owner, create_embedder(settings), settings, **choices, progress=bar.step)
+        wanted = Choices(**choices, on_withdrawal=_on_withdrawal(bar, allowed=allow_withdrawal, asks=not as_json))
+        published = publish(shelf, database.owner, create_embedder(settings), settings, wanted, bar.step)
     if as_json:
         print_json(as_json_object(published))
     else:
         print_published(published)
+
+
+def _on_withdrawal(bar: Bar, *, allowed: bool, asks: bool) -> Callable[[Mapping[str, str]], None]:
+    if allowed:
+        return accept_withdrawal
+    if not (asks and sys.stdin.isatty()):
+        return refuse_withdrawal
+
+    def ask(lost: Mapping[str, str]) -> None:
+        with bar.hidden():
+            click.echo(f"This would withdraw {told_of(lost)}\nEach is named by --dry-run.", err=True)
+            if not click.confirm("Withdraw them?", err=True):
+                raise Refused("Nothing was published.")
+
+    return ask
 
 
 def as_json_object(published: Published) -> dict[str, Any]:
@@ -76,13 +108,16 @@ def print_published(published: Published) -> None:
                 click.echo(f"  and {len(slugs) - _LISTED} more")
     for line in lines_of_unserved(published):
         click.echo(line)
-    served = len(published.selection.approved)
-    records = "1 record" if served == 1 else f"{served} records"
+    click.echo(_outcome(published))
+
+
+def _outcome(published: Published) -> str:
+    served = counted({"record": len(published.selection.approved)})
     demo = ", a demonstration set" if published.selection.demo else ""
-    if published.dry_run:
-        click.echo(f"would serve {records}{demo}; nothing was changed")
-    else:
-        click.echo(f"serving {records}{demo}")
+    if not published.dry_run:
+        return f"serving {served}{demo}"
+    asks = ", after asking (--allow-withdrawal): served records would go" if published.lost else ""
+    return f"would serve {served}{demo}{asks}; nothing was changed"
 
 
 def _slugs(published: Published, kind: str) -> tuple[str, ...]:

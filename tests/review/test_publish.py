@@ -15,7 +15,7 @@ from app.ports import EmbeddingModel
 from app.settings import read_settings
 from app.store.served import publication, published_hashes
 from review.bench import open_shelf
-from review.publish import publish
+from review.publish import Choices, publish
 from tests.fakes import HashingEmbedder
 
 SLUG = "store-money-as-numeric"
@@ -214,10 +214,10 @@ def test_only_records_without_vectors_are_embedded(two, database):
     """A second publish with the same model embeds nothing; another model embeds all."""
     shelf, settings = open_shelf(two.records), read_settings(two.environ, base=ROOT)
     assert publish(shelf, database.owner, HashingEmbedder(), settings).plan.to_embed == (OTHER, SLUG)
-    assert publish(shelf, database.owner, HashingEmbedder(), settings, dry_run=True).plan.to_embed == ()
+    assert publish(shelf, database.owner, HashingEmbedder(), settings, Choices(dry_run=True)).plan.to_embed == ()
     other = HashingEmbedder(revision="2")
     assert other.model == EmbeddingModel("hashing", "2", 64)
-    assert publish(shelf, database.owner, other, settings, dry_run=True).plan.to_embed == (OTHER, SLUG)
+    assert publish(shelf, database.owner, other, settings, Choices(dry_run=True)).plan.to_embed == (OTHER, SLUG)
 
 
 def test_a_served_body_that_was_altered_in_the_database_is_reported(two, database):
