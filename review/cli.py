@@ -8,6 +8,7 @@ from review.commands.acting import actions_command
 from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
 from review.commands.gaps import gaps_command
+from review.commands.importing import import_command
 from review.commands.listening import feedback_command
 from review.commands.models import drop_model_command, models_command
 from review.commands.publishing import publish_command
@@ -20,6 +21,7 @@ _COMMANDS = (
     queue_command,
     check_command,
     new_command,
+    import_command,
     show_command,
     diff_command,
     approve_command,
