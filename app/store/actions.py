@@ -19,8 +19,8 @@ class OwnerAction:
 
     Attributes:
         login: the database login it was done with.
-        action: key_added, key_changed, key_deleted, key_rekeyed (by a server too), published, feedback_resolved,
-            emptied.
+        action: key_added, key_changed, key_deleted, key_rekeyed (by a server too), published, unpublished,
+            feedback_resolved, feedback_deleted, emptied.
         subject: id of the key or feedback, generation of the publication, name of the table that was emptied.
         detail: by column, its value before and after.
     """

@@ -109,11 +109,17 @@ def approved_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def run_program(environ: Mapping[str, str], home: Path, *, command: str = "run") -> Iterator[Program]:
-    """Start `chatctx run`, or `serve` for what is published already, and lend it once it says where it is."""
+def run_program(
+    environ: Mapping[str, str], home: Path, *, command: str = "run", folder: Path = ROOT
+) -> Iterator[Program]:
+    """Start `chatctx run`, or `serve` for what is published already, and lend it once it says where it is.
+
+    Args:
+        folder: another checkout to start it from.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "app.main", command],
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, "CHATCTX_HOME": str(home), "CHATCTX_PORT": "0", "PYTHONUNBUFFERED": "1", **environ},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

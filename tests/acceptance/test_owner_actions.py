@@ -83,6 +83,21 @@ def delete_key_by_hand(desk: Desk) -> None:
         connection.execute(text("DELETE FROM api_key"))
 
 
+def move_key_by_hand(desk: Desk) -> None:
+    with desk.database.owner.begin() as connection:
+        connection.execute(text("UPDATE api_key SET mac = CAST(repeat('f', 32) AS bytea)"))
+
+
+def delete_feedback_by_hand(desk: Desk) -> None:
+    with desk.database.owner.begin() as connection:
+        connection.execute(text("DELETE FROM feedback"))
+
+
+def take_publication_away_by_hand(desk: Desk) -> None:
+    with desk.database.owner.begin() as connection:
+        connection.execute(text("DELETE FROM publication"))
+
+
 def key_id(desk: Desk) -> str:
     return str(json.loads(desk.run("keys", "list", "--json"))[0]["key_id"])
 
@@ -97,7 +112,10 @@ ACTIONS: list[tuple[Callable[[Desk], None], str, str]] = [
     (change_quota, "database", "key_changed"),
     (revoke_key, "database", "key_changed"),
     (resolve_feedback, "database", "feedback_resolved"),
+    (move_key_by_hand, "database", "key_rekeyed"),
     (delete_key_by_hand, "database", "key_deleted"),
+    (delete_feedback_by_hand, "database", "feedback_deleted"),
+    (take_publication_away_by_hand, "database", "unpublished"),
 ]
 
 
@@ -133,7 +151,9 @@ def test_t39_what_changes_nothing_is_not_noted(desk: Desk) -> None:
     assert len(desk.actions()) == 2
 
 
-@pytest.mark.parametrize("trigger", ["note_key_added", "note_key_changed", "note_published", "note_feedback_resolved"])
+@pytest.mark.parametrize(
+    "trigger", ["note_key_added", "note_key_changed", "note_key_rekeyed", "note_published", "note_feedback_resolved"]
+)
 def test_a_note_left_out_would_be_seen(desk: Desk, trigger: str) -> None:
     """The test above is one that can fail: with any of the triggers away, an action is missing."""
     with desk.database.owner.begin() as connection:
@@ -147,7 +167,7 @@ def test_a_note_left_out_would_be_seen(desk: Desk, trigger: str) -> None:
 
 @pytest.mark.parametrize("table", ["api_key", "feedback", "publication", "record"])
 def test_t39_a_table_that_is_emptied_leaves_a_note(desk: Desk, table: str) -> None:
-    """Emptying a table of keys, feedback, records or the publication is noted, as deleting row by row is."""
+    """Emptying the table of keys, feedback, records or the publication at once is noted too."""
     approve(desk)
     publish(desk)
     create_key(desk)
@@ -166,3 +186,12 @@ def test_t39_not_even_the_owner_can_change_what_was_noted(desk: Desk, statement:
     with desk.database.owner.connect() as connection, pytest.raises(DBAPIError, match="append-only") as refused:
         connection.execute(text(statement.format(table, column, column)))
     assert sqlstate(refused.value) == "23001"
+
+
+def test_t39_no_statement_writes_a_note(desk: Desk) -> None:
+    """A statement that adds a note, in whoever's name, is refused, the owner's too: only what is done leaves one."""
+    forged = "INSERT INTO owner_action (at, login, action, subject, detail) VALUES (now(), 'x', 'published', '9', '{}')"
+    with desk.database.owner.connect() as connection, pytest.raises(DBAPIError, match="triggers alone") as refused:
+        connection.execute(text(forged))
+    assert sqlstate(refused.value) == "23001"
+    assert desk.actions() == []

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import ProgrammingError
 
-from app.store.access import KeyRing
+from app.cluster.address import APP
+from app.errors import Unavailable
+from app.store.access import KeyRing, PostgresAccessStore
 from app.store.actions import owner_actions
-from app.store.engine import server_engine, sqlstate
+from app.store.engine import server_engine, sql, sqlstate
 from app.store.tables import SERVER_ROLE, metadata
 from tests.core.records import make_record
 from tests.databases import Database
 
 DENIED = "42501"
+KEY = "abcdefgh"
+SERVERS = 8
 TABLES = sorted(table.name for table in metadata.tables.values())
 # What the server may do to a whole table. Rights on single columns are tested one by one below.
 WHOLE_TABLE = {
@@ -42,6 +50,9 @@ REFUSED = {
     "makes a key": "INSERT INTO api_key (key_id, label, mac, pepper_id) VALUES ('a', '', repeat('a', 32)::bytea, 'p')",
     "raises a key's quota": "UPDATE api_key SET daily_quota = 1000000",
     "revives a key": "UPDATE api_key SET revoked_at = NULL",
+    "puts a hash of its own in a key's place": "UPDATE api_key SET mac = repeat('c', 32)::bytea",
+    "moves a key to a pepper of its own": "UPDATE api_key SET mac = repeat('c', 32)::bytea, pepper_id = 'mine'",
+    "forgets which peppers a key was under": "UPDATE api_key SET former_pepper_ids = '{}'",
     "resolves feedback": "UPDATE feedback SET outcome = 'spam'",
     "moves a count to another day": "UPDATE quota_use SET day = day - 1",
     "changes a salt": "UPDATE daily_salt SET salt = salt",
@@ -86,7 +97,7 @@ def test_t37_server_holds_exactly_the_rights_it_needs(database: Database, table:
 def test_t37_server_cannot_change_records(
     database: Database, table: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """Whoever takes over the server's login changes counts, feedback and, noted, a key's hash and pepper; no more."""
+    """Whoever takes over the server's login can change counts, add feedback and move keys to a new pepper; no more."""
     columns = metadata.tables[f"chatctx.{table}"].columns
     column = next(column.name for column in columns if column.identity is None and column.computed is None)
     tries = (
@@ -106,18 +117,107 @@ def test_t37_server_is_refused_what_is_not_its_own(database: Database, statement
     assert refusal(database.server, statement) == DENIED
 
 
-def test_t37_a_key_that_the_server_moves_to_another_pepper_is_noted(database: Database) -> None:
-    """The server may put a key's hash under another pepper, as it does when peppers change; each time is noted."""
-    KeyRing(database.owner).add("abcdefgh", b"a" * 32, "old", "an agent", 10)
-    with database.server.begin() as connection:
-        connection.execute(text("UPDATE api_key SET last_used_on = current_date"))
-        connection.execute(text("UPDATE api_key SET mac = CAST(repeat('b', 32) AS bytea), pepper_id = 'new'"))
-    noted = [(action.action, action.subject, action.detail) for action in owner_actions(database.owner, 10)]
-    assert noted[0] == ("key_rekeyed", "abcdefgh", {"pepper_id": ["old", "new"]})
-    assert len(noted) == 2
-    assert owner_actions(database.owner, 1)[0].login.startswith("chatctx_app")
-    # What a forger would do: a hash he knows, under the pepper that is there.
-    assert refusal(database.server, "UPDATE api_key SET mac = repeat('c', 32)::bytea") == DENIED
+@pytest.fixture
+def key(database: Database) -> Callable[[], tuple[object, ...]]:
+    """Keep a key under the pepper p1; return what reads its hash and where it is and was."""
+    KeyRing(database.owner).add(KEY, b"a" * 32, "p1", "an agent", 10)
+
+    def read() -> tuple[object, ...]:
+        with database.owner.connect() as connection:
+            row = connection.execute(text("SELECT mac, pepper_id, former_pepper_ids FROM api_key")).one()
+        return bytes(row.mac), row.pepper_id, row.former_pepper_ids
+
+    return read
+
+
+def moves(database: Database) -> list[tuple[str, str, object]]:
+    """Return every move that is noted, oldest first, with the login that made it."""
+    noted = reversed(owner_actions(database.owner, 1000))
+    return [(act.login, act.subject, act.detail["pepper_id"]) for act in noted if act.action == "key_rekeyed"]
+
+
+def test_t37_a_key_is_moved_to_a_pepper_that_it_never_had_and_each_time_noted(
+    database: Database, key: Callable[[], tuple[object, ...]]
+) -> None:
+    """The server may move a key to a pepper that it never had, as when peppers change; each time is noted with it."""
+    store = PostgresAccessStore(database.server)
+    store.rekey(KEY, "p1", b"b" * 32, "p2")
+    assert key() == (b"b" * 32, "p2", ["p1"])
+    store.rekey(KEY, "p2", b"c" * 32, "p3")
+    assert key() == (b"c" * 32, "p3", ["p1", "p2"])
+    assert moves(database) == [(APP, KEY, ["p1", "p2"]), (APP, KEY, ["p2", "p3"])]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("p2", "p2"), ("p2", "p1"), ("p1", "p9"), ("p2", ""), ("p2", "a b"), ("p2", "x" * 33), ("p2", "p9\n")],
+    ids=["stay", "go back", "from where it was", "nowhere", "two words", "far too long", "line end"],
+)
+def test_t37_a_hash_is_not_exchanged_where_it_is(
+    database: Database, key: Callable[[], tuple[object, ...]], old: str, new: str
+) -> None:
+    """Nobody with the server's login gets another hash under a pepper that a key is or was under, in no two steps."""
+    store = PostgresAccessStore(database.server)
+    store.rekey(KEY, "p1", b"b" * 32, "p2")
+    before = key()
+    store.rekey(KEY, old, b"f" * 32, new)
+    assert key() == before
+    assert len(moves(database)) == 1
+
+
+def test_t37_a_revoked_key_stays_as_it_is(database: Database, key: Callable[[], tuple[object, ...]]) -> None:
+    """A key that is revoked is not moved, nor one that was moved a hundred times: what the server writes has an end."""
+    store = PostgresAccessStore(database.server)
+    for number in range(1, 130):
+        store.rekey(KEY, f"p{number}", b"b" * 32, f"p{number + 1}")
+    assert len(moves(database)) == 100
+    KeyRing(database.owner).add("mnopqrst", b"a" * 32, "p1", "another", 10)
+    KeyRing(database.owner).revoke("mnopqrst")
+    store.rekey("mnopqrst", "p1", b"b" * 32, "p2")
+    assert len(moves(database)) == 100
+
+
+def test_t37_two_servers_that_move_a_key_at_once_move_it_once(
+    database: Database, key: Callable[[], tuple[object, ...]], record_property: Callable[[str, object], None]
+) -> None:
+    """Two servers that move the same key at the same time move it once; the second one leaves it as the first did."""
+    store = PostgresAccessStore(database.server)
+    with database.server.connect().execution_options(isolation_level="READ COMMITTED") as first:
+        first.execute(sql("rekey"), {"key_id": KEY, "old_pepper_id": "p1", "mac": b"b" * 32, "pepper_id": "p2"})
+        with ThreadPoolExecutor(1) as second:
+            waiting = second.submit(store.rekey, KEY, "p1", b"c" * 32, "p3")
+            time.sleep(0.1)
+            assert not waiting.done()
+            first.commit()
+            waiting.result(timeout=10)
+    assert key() == (b"b" * 32, "p2", ["p1"])
+    at_once = threading.Barrier(SERVERS)
+
+    def move(number: int) -> None:
+        at_once.wait()
+        with suppress(Unavailable):
+            store.rekey(KEY, "p2", bytes([number]) * 32, "p3")
+
+    with ThreadPoolExecutor(SERVERS) as servers:
+        list(servers.map(move, range(SERVERS)))
+    assert key()[1:] == ("p3", ["p1", "p2"])
+    assert len(moves(database)) == 2
+    record_property("figure", f"2 and {SERVERS} at once, {len(moves(database))} moves")
+
+
+def test_t37_a_shadow_does_not_lead_the_function_astray(
+    database: Database, key: Callable[[], tuple[object, ...]]
+) -> None:
+    """The one function that runs with the owner's rights minds no table that its caller puts before ours."""
+    with database.server.connect() as connection:
+        shadow = "key_id text, mac bytea, pepper_id text, former_pepper_ids text[], revoked_at timestamptz"
+        connection.execute(text(f"CREATE TEMPORARY TABLE api_key ({shadow})"))
+        connection.execute(text("CREATE TEMPORARY TABLE owner_action (action text, subject text, detail jsonb)"))
+        connection.execute(text("SET search_path = pg_temp, chatctx, public"))
+        connection.execute(sql("rekey"), {"key_id": KEY, "old_pepper_id": "p1", "mac": b"b" * 32, "pepper_id": "p2"})
+        assert connection.scalar(text("SELECT count(*) FROM pg_temp.owner_action")) == 0
+    assert key() == (b"b" * 32, "p2", ["p1"])
+    assert len(moves(database)) == 1
 
 
 def test_t37_owner_that_serves_drops_to_the_same_rights(database: Database) -> None:

@@ -1,4 +1,3 @@
--- Move a key to a newer pepper unless somebody else has.
+-- Move a key to a pepper it never had, unless somebody else has; the server's login has no other way to write a hash.
 -- No parameter may be null.
-UPDATE api_key SET mac = CAST(:mac AS bytea), pepper_id = :pepper_id
-WHERE key_id = :key_id AND pepper_id = :old_pepper_id
+SELECT rekey(:key_id, :old_pepper_id, CAST(:mac AS bytea), :pepper_id)
