@@ -1,6 +1,7 @@
-"""What was asked and not found: counts of different questions, none of which can be told from four others. Pure.
+"""What was asked and not found: counts of different questions, none of which can be told from four others.
 
-report(since, counts, ...) -> Report
+read_report(owner, since) -> Report     what the database tells
+report(since, counts, ...) -> Report    the same from counts at hand; pure
 
 No word of a question is kept, so none is here. What stands beside the counts is ours: topics, names of technologies
 that we know, records that came close. Words about a gap come from callers who sent them, as feedback.
@@ -13,9 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from app.store.gaps import Aspect, Missed
-from review.feedback import Group
+from app.contract import FeedbackCategory
+from app.store.engine import Engine
+from app.store.gaps import Aspect, Missed, asked_questions, missed_questions
+from app.store.signals import FeedbackDesk
+from review.feedback import Group, Order, groups
 
+_MOST = 10_000
 # Different questions of one month that a row stands for, at least. Hashes of two months cannot be compared, so that
 # months are never added up to reach it.
 LEAST_QUESTIONS = 5
@@ -64,6 +69,17 @@ class Report:
     def by(self, aspect: Aspect) -> tuple[Gap, ...]:
         """Return the gaps of one aspect."""
         return tuple(gap for gap in self.gaps if gap.aspect is aspect)
+
+
+def read_report(owner: Engine, since: date) -> Report:
+    """Return the report from a UTC day on, with what callers said is missing, most often said first.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    waiting = groups(FeedbackDesk(owner).pending(_MOST), order=Order.MOST)
+    missing = [group for group in waiting if group.category == FeedbackCategory.MISSING]
+    return report(since, missed_questions(owner, since), asked=asked_questions(owner, since), missing=missing)
 
 
 def report(since: date, counts: Iterable[Missed], *, asked: int = 0, missing: Iterable[Group] = ()) -> Report:

@@ -8,14 +8,11 @@ from typing import Any
 
 import click
 
-from app.contract import FeedbackCategory
 from app.database import open_database
-from app.store.gaps import Aspect, asked_questions, missed_questions
-from app.store.signals import FeedbackDesk
+from app.store.gaps import Aspect
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.commands.quoting import WARNING, group_row, print_group
-from review.feedback import Order, groups
-from review.gaps import LEAST_QUESTIONS, Gap, Report, report
+from review.gaps import LEAST_QUESTIONS, Gap, Report, read_report
 from review.screen import settings_of, today
 
 _MOST = 10_000
@@ -39,16 +36,9 @@ def gaps_command(context: click.Context, days: int, limit: int, as_json: bool) -
     A row stands for at least five different questions of a month. What callers reported as missing is shown below, in
     their own words, unverified.
     """
-    since = today() - timedelta(days=days)
     with open_database(settings_of(context)) as database:
         database.migrate()
-        waiting = groups(FeedbackDesk(database.owner).pending(_MOST), order=Order.MOST)
-        found = report(
-            since,
-            missed_questions(database.owner, since),
-            asked=asked_questions(database.owner, since),
-            missing=[group for group in waiting if group.category == FeedbackCategory.MISSING],
-        )
+        found = read_report(database.owner, today() - timedelta(days=days))
     print_json(_row(found, limit)) if as_json else _print(found, limit)
 
 
@@ -80,7 +70,7 @@ def _print(found: Report, limit: int) -> None:
             f"\nNot shown: {found.withheld} rows of fewer than {LEAST_QUESTIONS} different questions in a month."
         )
     if found.missing:
-        click.echo(f"\nReported as missing. {WARNING}")
+        click.echo(f"\nReported as missing\n{WARNING}")
     for group in found.missing[:limit]:
         print_group(group, None)
 

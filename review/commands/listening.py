@@ -14,7 +14,7 @@ from app.errors import AppError, InvalidInput
 from app.store.signals import FeedbackDesk, FeedbackRow, Outcome
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, open_shelf
-from review.commands.quoting import QUOTED, WARNING, group_row, print_group
+from review.commands.quoting import QUOTED, WARNING, group_row, print_group, print_quoted
 from review.decisions import LEDGER
 from review.errors import Refused, wrong_usage
 from review.feedback import Group, Order, beside, fixed_in, group_of, groups, harmless, slugs_by_id
@@ -22,6 +22,8 @@ from review.ledger import read_ledger
 from review.screen import records_of, settings_of
 
 _MOST = 10_000
+# What callers wrote, in an entry.
+_UNVERIFIED = ("record", "comment")
 _UNKNOWN = "No feedback has this id: `chatctx review feedback list` shows what there is."
 # What may be noted without a reason: the note says what was done.
 _SAYS_ENOUGH = (Outcome.FIXED, Outcome.NEW_RECORD)
@@ -105,9 +107,11 @@ def show_command(context: click.Context, feedback_id: str, as_json: bool) -> Non
     if as_json:
         return print_json(row)
     for name, value in row.items():
-        if value not in (None, {}, ""):
-            shown = harmless(str(value))
-            click.echo(f"{name:<15} {QUOTED if name in ('comment', 'record') else ''}{shown}")
+        if name in _UNVERIFIED and value:
+            print_quoted(name, value)
+        elif value not in (None, {}, "") and name != "unverified":
+            click.echo(f"{name:<15} {harmless(str(value))}")
+    click.echo(WARNING)
     return None
 
 
@@ -215,10 +219,10 @@ def _identifier(text: str) -> UUID:
 
 
 def _row(entry: FeedbackRow) -> dict[str, Any]:
-    quoted = {name: harmless(text) for name in ("record", "comment") if (text := getattr(entry, name)) is not None}
-    return dict(vars(entry)) | {"feedback_id": str(entry.feedback_id)} | quoted
+    quoted = {name: harmless(text) for name in _UNVERIFIED if (text := getattr(entry, name)) is not None}
+    return dict(vars(entry)) | {"feedback_id": str(entry.feedback_id), "unverified": _UNVERIFIED} | quoted
 
 
 def _cells(entry: FeedbackRow) -> Sequence[object]:
-    said = f"{harmless(entry.record) or '-'} {harmless(entry.comment)[:60]}".strip()
+    said = f"{QUOTED}{harmless(entry.record) or '-'} {harmless(entry.comment)[:60]}".strip()
     return str(entry.feedback_id), entry.received_on, entry.category, said

@@ -31,6 +31,12 @@ def print_group(group: Group, record: Beside | None) -> None:
         click.echo(_folded(f"{record.field}: {_cut(record.passage)}", "  "))
 
 
+def print_quoted(name: str, text: str) -> None:
+    """Print one thing that a caller wrote, below its name."""
+    click.echo(name)
+    click.echo(_folded(json.dumps(harmless(text), ensure_ascii=False), " " * _INDENT + QUOTED))
+
+
 def group_row(group: Group, record: Beside | None) -> dict[str, Any]:
     """Return a group for JSON. What callers wrote stands under names that begin with `unverified_`."""
     return {
