@@ -9,6 +9,7 @@ from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
 from review.commands.gaps import gaps_command
 from review.commands.importing import import_command
+from review.commands.linting import lint_command
 from review.commands.listening import feedback_command
 from review.commands.models import drop_model_command, models_command
 from review.commands.publishing import publish_command
@@ -22,6 +23,7 @@ _COMMANDS = (
     check_command,
     new_command,
     import_command,
+    lint_command,
     show_command,
     diff_command,
     approve_command,
