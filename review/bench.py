@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 
 from app.errors import InvalidInput, RecordError
@@ -48,7 +49,9 @@ class Shelf:
         if slug in self.broken:
             raise self.broken[slug]
         if slug not in self.files:
-            raise InvalidInput(f"There is no record {slug} in {self.folder.name}/.", details={"slug": slug})
+            near = get_close_matches(slug, (*self.files, *self.broken), n=1)
+            hint = f"did you mean {near[0]}?" if near else "its name is that of the file, without .md."
+            raise InvalidInput(f"There is no record {slug} in {self.folder.name}/: {hint}", details={"slug": slug})
         return self.files[slug]
 
     def corpus(self) -> dict[str, Record]:

@@ -31,9 +31,10 @@ def approve(settings: Settings, file: RecordFile, *, by: str | None, note: str |
     """Append an approval of a record exactly as its file stood when it was read, and keep a copy of that text.
 
     Raises:
-        LedgerError: the ledger is broken, or the same person approved the same text before.
+        LedgerError: the ledger is broken.
         InvalidDecision: `by` is no name.
-        Refused, SettingsError: it cannot be signed as it must.
+        Refused: it would say nothing new, or cannot be signed as it must.
+        SettingsError: the key or the file of allowed signers cannot be used.
     """
     keep_snapshot(settings.records, file)
     return _append(settings, Decision.APPROVE, file.record.slug, file.sha256, by=by, note=note)
@@ -43,8 +44,9 @@ def deprecate(settings: Settings, slug: str, *, by: str | None, reason: str) -> 
     """Take a record out of service from the next publish on.
 
     Raises:
-        Refused: it was never approved, or the decision cannot be signed as it must.
-        LedgerError: the ledger is broken, or the record is out of service already.
+        Refused: it is not approved, or the decision cannot be signed as it must.
+        LedgerError: the ledger is broken.
+        InvalidDecision, SettingsError: as `approve`.
     """
     last = read_ledger(settings.records / LEDGER).last(slug)
     if last is None:
@@ -86,9 +88,29 @@ def clean_note(note: str) -> str:
     """Return a reason on one line. Raises InvalidDecision when it is too short or long, or cannot be shown."""
     cleaned = " ".join(note.split())
     low, high = NOTE_CHARACTERS
-    if not low <= len(cleaned) <= high or not cleaned.isprintable():
-        raise InvalidDecision(f"say why in {low} to {high} printable characters: it is kept in the ledger")
+    if not cleaned.isprintable():
+        raise InvalidDecision("a reason is plain text: take control and other characters out that cannot be printed")
+    if not low <= len(cleaned) <= high:
+        raise InvalidDecision(
+            f"a reason has {low} to {high} characters, and this has {len(cleaned)}: say in a sentence what decided it, "
+            "such as what you read or tried"
+        )
     return cleaned
+
+
+def clean_name(name: str) -> str:
+    """Return the name somebody decides in. Raises InvalidDecision for one that a decision cannot carry."""
+    if not 1 <= len(name) <= _NAME_CHARACTERS or not name.isprintable() or name.strip() != name:
+        raise InvalidDecision(f"a name has 1 to {_NAME_CHARACTERS} printable characters, and no blanks around it")
+    return name
+
+
+def login_name() -> str:
+    """Return the login's name. Raises InvalidDecision where it has none, as in many containers."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError) as error:
+        raise InvalidDecision("your login has no name here: say --by NAME") from error
 
 
 def _append(
@@ -100,19 +122,12 @@ def _append(
         slug=slug,
         sha256=sha256,
         decision=decision,
-        by=_signer(by),
+        by=clean_name(by if by is not None else login_name()),
         note=note,
         at=now(),
         policy=policy,
         sign=_sign(settings, policy),
     )
-
-
-def _signer(by: str | None) -> str:
-    name = by if by is not None else getpass.getuser()
-    if not 1 <= len(name) <= _NAME_CHARACTERS or not name.isprintable() or name.strip() != name:
-        raise InvalidDecision(f"--by takes 1 to {_NAME_CHARACTERS} printable characters")
-    return name
 
 
 def _sign(settings: Settings, policy: Policy) -> Sign | None:

@@ -20,6 +20,7 @@ from app.errors import LedgerError
 from app.integrity import Policy, Proofs, prove
 from app.ledger import DEMO_SIGNER, GENESIS, Decision, Entry, Ledger, State, draft, parse_ledger
 from app.signatures import key_of
+from review.errors import Refused
 
 __all__ = ["DEMO_SIGNER", "GENESIS", "Decision", "Entry", "Ledger", "State", "append", "read_ledger"]
 
@@ -61,8 +62,9 @@ def append(
         sign: signs the decision; it is asked once it is settled which line it follows.
 
     Raises:
-        LedgerError: the chain is broken, or the decision changes nothing: the last one says the same of the same text,
-            in the same name with the same key, and counts.
+        LedgerError: the chain is broken.
+        Refused: the decision changes nothing: the last one says the same of the same text, in the same name, with the
+            same key, and counts.
     """
     with _exclusively(path) as file:
         ledger = parse_ledger(file.read())
@@ -116,15 +118,15 @@ def _mend(path: Path, file: BinaryIO, ledger: Ledger) -> None:
 
 
 def _settled(ledger: Ledger, entry: Entry, proofs: Proofs, sign: Sign | None) -> Entry:
-    """Return a decision signed and sealed. Raises LedgerError when it changes nothing."""
+    """Return a decision signed and sealed. Raises Refused when it changes nothing."""
     if entry.decision is Decision.DEPRECATE and entry.slug not in proofs.approvals:
-        raise LedgerError(f"{entry.slug} is not approved, so there is nothing to deprecate.")
+        raise Refused(f"{entry.slug} is not approved, so there is nothing to deprecate.")
     if sign:
         entry = replace(entry, sig=sign(entry, max(entry.decided_at, proofs.latest)))
     # Which key signs is known only now: another one makes it another decision.
     if _repeats(ledger, entry) and proofs.approvals[entry.slug].flaw is None:
         how = "signed with this key" if entry.sig else "unsigned"
-        raise LedgerError(f"{entry.slug} is already approved as it stands, by {entry.by}, {how}.")
+        raise Refused(f"{entry.slug} is already approved as it stands, by {entry.by}, {how}.")
     return entry.sealed()
 
 

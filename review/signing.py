@@ -29,7 +29,10 @@ def signer_with(key: Path, policy: Policy) -> Sign:
         if key_of(signed) is None:
             raise SettingsError("CHATCTX_SIGNING_KEY is of a kind that cannot be verified here: use Ed25519 or RSA.")
         if policy.signers is not None and not policy.signers.accepts(signed, at):
-            raise Refused(f"The allowed signers do not let this key sign as {entry.by} now: see --by, or add a line.")
+            raise Refused(
+                f"The allowed signers do not let this key sign as {entry.by} now: say --by with the name that stands "
+                "before it in the file of CHATCTX_ALLOWED_SIGNERS, or add a line to it."
+            )
         assert signed.sig is not None  # noqa: S101 - just made
         return signed.sig
 

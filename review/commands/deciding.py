@@ -9,22 +9,20 @@ import click
 from app.recordfile import RecordFile
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, Verdict, judge, open_shelf
+from review.commands.options import REASON, by_option, yes_option
 from review.commands.writing import changes
-from review.decisions import LEDGER, approve, clean_note, deprecate, refuse_errors, warned
-from review.errors import InvalidDecision, Refused, wrong_usage
+from review.decisions import LEDGER, approve, deprecate, refuse_errors, warned
+from review.errors import Refused, wrong_usage
 from review.ledger import Entry, read_ledger
 from review.proving import prove
 from review.screen import print_findings, records_of, settings_of, similarity_of, today
 
-_by_option = click.option("--by", help="Who decides. Default: your login. `demo` marks a demonstration set.")
-_yes_option = click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
-
 
 @click.command("approve")
 @click.argument("slugs", nargs=-1, metavar="SLUG")
-@click.option("--note", help="Reason; required when a gate warns.")
-@_by_option
-@_yes_option
+@click.option("--note", type=REASON, help="Reason; required when a gate warns.")
+@by_option
+@yes_option
 @click.option("--words-only", is_flag=True, help="Judge likeness by words; do not load the embedding model.")
 @json_option
 @click.pass_context
@@ -63,9 +61,9 @@ def approve_command(
 
 @click.command("deprecate")
 @click.argument("slugs", nargs=-1, metavar="SLUG")
-@click.option("--reason", required=True, help="Why it is no longer to be served; kept in the ledger.")
-@_by_option
-@_yes_option
+@click.option("--reason", type=REASON, required=True, help="Why it is no longer to be served; kept in the ledger.")
+@by_option
+@yes_option
 @json_option
 @click.pass_context
 @reports_errors
@@ -74,7 +72,6 @@ def deprecate_command(
 ) -> None:
     """Take one record out of service from the next publish on. Its file stays."""
     slug = _the_one(slugs)
-    reason = _reason_of(reason)
     if not yes:
         _ask(f"Deprecate {slug}?")
     entry = deprecate(settings_of(context), slug, by=by, reason=reason)
@@ -118,23 +115,14 @@ def _prove(context: click.Context, file: RecordFile) -> None:
 
 
 def _reason(verdict: Verdict, note: str | None, *, yes: bool) -> str | None:
-    if note is not None:
-        return _reason_of(note)
     gates = ", ".join(warned(verdict))
-    if not gates:
-        return None
+    if note is not None or not gates:
+        return note
     if yes or not sys.stdin.isatty():
         raise Refused(
             f"{verdict.slug} has warnings ({gates}): give the reason for approving it all the same with --note."
         )
-    return _reason_of(click.prompt("Reason for approving it with these warnings"))
-
-
-def _reason_of(note: str) -> str:
-    try:
-        return clean_note(note)
-    except InvalidDecision as error:
-        raise wrong_usage(error.message) from None
+    return str(click.prompt("Reason for approving it with these warnings", type=REASON))
 
 
 def _show_and_ask(shelf: Shelf, file: RecordFile) -> None:

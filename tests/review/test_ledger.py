@@ -14,6 +14,7 @@ import pytest
 import rfc8785
 
 from app.errors import LedgerError
+from review.errors import Refused
 from review.ledger import GENESIS, Decision, Entry, State, append, read_ledger
 
 AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -79,9 +80,9 @@ def test_a_record_is_approved_only_while_its_content_is_what_was_approved(tmp_pa
 
 def test_a_decision_that_changes_nothing_is_refused(path):
     """Approving what is approved, deprecating what is not."""
-    with pytest.raises(LedgerError, match="already approved"):
+    with pytest.raises(Refused, match="already approved"):
         decide(path, "record-0")
-    with pytest.raises(LedgerError, match="nothing to deprecate"):
+    with pytest.raises(Refused, match="nothing to deprecate"):
         decide(path, "unknown", decision=Decision.DEPRECATE)
 
 
