@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from functools import partial
 from threading import Lock
 
 import click
@@ -15,6 +16,7 @@ from app.errors import EmbeddingFailure
 from app.settings import Settings
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf
+from review.desk.mailbox import open_mailbox
 from review.desk.office import DEFER_DAYS, Office
 from review.desk.queue import Item
 from review.errors import InvalidDecision, Refused, wrong_usage
@@ -36,8 +38,8 @@ def sit_down(context: click.Context) -> None:
 
     office = Office(settings_of(context))
     office.look()
-    with _trials(office.settings) as ask:
-        Desk(office, prepare=_compare, trial=ask).run()
+    with _trials(office.settings) as ask, ExitStack() as kept:
+        Desk(office, prepare=_compare, trial=ask, listen=partial(_listen, kept)).run()
 
 
 @click.command("queue")
@@ -120,6 +122,11 @@ def _tell(item: Item, what: str, *, as_json: bool) -> None:
         return print_json({"slug": item.slug, "kind": item.kind.value, "done": what})
     click.echo(f"{item.slug or item.key}: {what}")
     return None
+
+
+def _listen(kept: ExitStack, office: Office) -> None:
+    """Open the database for as long as the sitting lasts. Raises Unavailable, ClusterError."""
+    office.mailbox = kept.enter_context(open_mailbox(office.settings))
 
 
 def _compare(office: Office, shelf: Shelf) -> None:

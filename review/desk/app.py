@@ -36,12 +36,13 @@ from review.desk.panes import (
     sources_pane,
     text_pane,
 )
-from review.desk.queue import Item
+from review.desk.queue import Item, Kind
 from review.gates import Level
 from review.trial import Placed
 
-_TITLES = dict(zip(PANES, ("Text", "JSON", "Diff", "Gates", "Sources", "Near", "Questions"), strict=True))
+_TITLES = dict(zip(PANES, ("Text", "JSON", "Diff", "Gates", "Sources", "Near", "Questions", "Why"), strict=True))
 _DETAILS = list(Detail)
+_FROM_OUTSIDE = (Kind.FEEDBACK, Kind.STALE, Kind.GAP)
 # Columns from which queue and record stand side by side.
 WIDE = 110
 
@@ -63,6 +64,7 @@ class Desk(App[None]):
         Binding("r", "reject", "Reject"),
         Binding("d", "defer", "Defer"),
         Binding("e", "edit", "Edit"),
+        Binding("f", "settle", "Fixed", show=False),
         Binding("u", "undo", "Undo"),
         Binding("v", "detail", "Detail"),
         Binding("g", "reload", "Reload", show=False),
@@ -74,17 +76,26 @@ class Desk(App[None]):
         *(Binding(str(place), f"pane('{name}')", name, show=False) for place, name in enumerate(PANES, start=1)),
     ]
 
-    def __init__(self, office: Office, *, prepare: Callable[[Office, Shelf], None], trial: Trial) -> None:
+    def __init__(
+        self,
+        office: Office,
+        *,
+        prepare: Callable[[Office, Shelf], None],
+        trial: Trial,
+        listen: Callable[[Office], None] = lambda _office: None,
+    ) -> None:
         """Keep what is needed; nothing is read yet.
 
         Args:
             prepare: gives the office the nearness of records in meaning, which may take a while.
             trial: asks the questions about a record, which may take a while.
+            listen: opens the mailbox, which may take a while.
         """
         super().__init__()
         self._office = office
         self._prepare = prepare
         self._trial = trial
+        self._listen_to = listen
         self._shelf: Shelf | None = None
         self._items: list[Item] = []
         self._studied: Dossier | None = None
@@ -112,6 +123,7 @@ class Desk(App[None]):
         self.query_one(OptionList).focus()
         self.action_reload()
         self._learn()
+        self._listen()
 
     @property
     def item(self) -> Item | None:
@@ -140,7 +152,10 @@ class Desk(App[None]):
         self._study()
 
     def on_option_list_option_highlighted(self, _: OptionList.OptionHighlighted) -> None:
-        """Look at another thing."""
+        """Look at another thing: a record first as an agent gets it, anything else as what it is about."""
+        item = self.item
+        if item is not None and (item.kind in _FROM_OUTSIDE) != (self.query_one(Tabs).active == "why"):
+            self.query_one(Tabs).active = "why" if item.kind in _FROM_OUTSIDE else "text"
         self._study()
 
     def on_tabs_tab_activated(self, _: Tabs.TabActivated) -> None:
@@ -197,6 +212,12 @@ class Desk(App[None]):
         item = self.item
         if item is not None:
             self._do(lambda: f"deferred until {self._office.defer(item)}: {item.slug or item.key}")
+
+    def action_settle(self) -> None:
+        """Note that the approved version settles this feedback."""
+        item = self.item
+        if item is not None:
+            self._do(lambda: f"noted: {self._office.settle(item)}")
 
     def action_undo(self) -> None:
         """Take back what was decided last."""
@@ -262,6 +283,16 @@ class Desk(App[None]):
             self._prepare(self._office, self._shelf)
             self.call_from_thread(self._study)
 
+    @work(thread=True, group="listen", exclusive=True)
+    def _listen(self) -> None:
+        try:
+            self._listen_to(self._office)
+        except AppError as error:
+            self.call_from_thread(self._say, f"feedback and gaps cannot be read: {error.message}")
+            return
+        if self._office.mailbox is not None:
+            self.call_from_thread(self.action_reload)
+
     @work(thread=True, group="study", exclusive=True)
     def _read(self, shelf: Shelf, item: Item) -> None:
         try:
@@ -309,9 +340,11 @@ class Desk(App[None]):
         item, studied = self.item, self._studied
         if item is None:
             return Text("Nothing waits." if self._shelf else "", style="dim")
-        if studied is None:
-            return item_pane(item) if self._problem or item.slug is None else Text("reading ...", style="dim")
         pane = self.query_one(Tabs).active
+        if pane == "why" or item.slug is None or (studied is None and self._problem):
+            return item_pane(item)
+        if studied is None:
+            return Text("reading ...", style="dim")
         if pane == "questions":
             return self._questions(item, studied)
         plain: dict[str, Callable[[Dossier], RenderableType]] = {

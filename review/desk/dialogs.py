@@ -15,12 +15,13 @@ Keep = Callable[[str], None]
 
 KEYS = (
     ("up, down", "choose what to look at"),
-    ("1 to 7", "text, JSON, diff, gates, sources, near, questions"),
+    ("1 to 8", "text, JSON, diff, gates, sources, near, questions, why"),
     ("page up, page down", "scroll what is shown"),
     ("v", "another detail: brief, standard, full"),
     ("e", "edit the file in $VISUAL or $EDITOR"),
     ("a", "approve exactly this text, with a note"),
-    ("r", "reject it with a reason, until it is edited"),
+    ("r", "reject it with a reason; decline feedback"),
+    ("f", "feedback: the approved version settles it"),
     ("d", "defer it for seven days"),
     ("u", "take back what was decided last"),
     ("g", "read the folder again"),

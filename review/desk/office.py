@@ -17,6 +17,7 @@ from app.settings import Settings
 from review.bench import Shelf, Similarity, judge, open_shelf
 from review.decisions import approve, clean_note, refuse_errors, take_back, warned
 from review.desk.dossier import Dossier, dossier
+from review.desk.mailbox import Mailbox
 from review.desk.queue import Item, Kind, queue
 from review.errors import Refused
 from review.journal import JOURNAL, Aside, Remark, keep, latest, read_journal
@@ -49,21 +50,25 @@ class Office:
 
     Attributes:
         by: in whose name decisions are taken.
-        extra: what waits besides records: feedback, gaps, what is due.
+        extra: what waits besides records and mail, such as what is due.
+        mailbox: feedback and gaps, once the database is open.
     """
 
     settings: Settings
     by: str = field(default_factory=getpass.getuser)
     extra: tuple[Extra, ...] = ()
     similarity: Similarity | None = None
+    mailbox: Mailbox | None = None
     _done: list[Done] = field(default_factory=list)
     _lock: RLock = field(default_factory=RLock)
 
     def look(self) -> tuple[Shelf, list[Item]]:
-        """Read the folder, and return it with what waits. Raises RecordError, LedgerError."""
+        """Read the folder, and return it with what waits. Raises RecordError, LedgerError, Unavailable."""
         shelf = open_shelf(self.settings.records)
         remarks = latest(read_journal(self.settings.records / JOURNAL))
         more = [item for source in self.extra for item in source(shelf)]
+        if self.mailbox is not None:
+            more += self.mailbox.items(shelf)
         return shelf, queue(shelf, remarks, today(), more)
 
     def study(self, shelf: Shelf, slug: str) -> Dossier:
@@ -93,8 +98,19 @@ class Office:
         return entry
 
     def reject(self, item: Item, reason: str) -> None:
-        """Set something aside until it is edited. Raises InvalidDecision for a reason that is none."""
-        self._set_aside(item, Aside.REJECT, clean_note(reason), None)
+        """Set something aside until it is edited, or decline feedback. Raises InvalidDecision for what is no reason."""
+        cleaned = clean_note(reason)
+        if item.kind is Kind.FEEDBACK and self.mailbox is not None:
+            self.mailbox.decline(item, cleaned)
+            self.keep_draft(item.key, "")
+        else:
+            self._set_aside(item, Aside.REJECT, cleaned, None)
+
+    def settle(self, item: Item) -> str:
+        """Note that the approved version of its record settles feedback; return the note. Raises Refused."""
+        if item.kind is not Kind.FEEDBACK or self.mailbox is None:
+            raise Refused("Only feedback is settled by a version.")
+        return self.mailbox.settle(item, open_shelf(self.settings.records))
 
     def defer(self, item: Item, days: int = DEFER_DAYS) -> date:
         """Set something aside until it is edited, or for some days; return the day it comes up again."""

@@ -17,7 +17,7 @@ from review.desk.queue import Item, Kind
 from review.gates import Finding, Level
 from review.trial import Placed
 
-PANES = ("text", "json", "diff", "gates", "sources", "near", "questions")
+PANES = ("text", "json", "diff", "gates", "sources", "near", "questions", "why")
 _PROSE = ("summary", "recommendation", "rationale")
 _LISTS = ("conditions", "exceptions", "pitfalls", "verification_checks")
 _LEVEL_STYLE = {Level.ERROR: "bold red", Level.WARNING: "yellow"}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from uuid import UUID
 
 from review.bench import Shelf
 from review.journal import Aside, Remark, hides
@@ -33,6 +34,7 @@ class Item:
         form: hash of the text it is about, empty where there is none.
         why: one line for the owner.
         details: more lines, shown when it is opened.
+        members: ids of the feedback behind it.
     """
 
     kind: Kind
@@ -42,6 +44,7 @@ class Item:
     why: str
     form: str = ""
     details: tuple[str, ...] = ()
+    members: tuple[UUID, ...] = ()
 
 
 def queue(

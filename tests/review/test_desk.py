@@ -17,13 +17,18 @@ from rich.console import Console
 from textual.widgets import Input, OptionList, Static
 from textual.worker import WorkerCancelled
 
+from app.contract import FeedbackCategory, FeedbackSource, Mode
+from app.ports import FeedbackEntry, RetrievalEvent
 from app.settings import read_settings
+from app.store.signals import FeedbackDesk, PostgresSignals
 from review.desk.app import Desk
+from review.desk.mailbox import open_mailbox
 from review.desk.office import Office
 from review.journal import read_journal
 from review.ledger import Decision, State, read_ledger
 from review.screen import today
 from review.trial import Placed, Question
+from tests.databases import Database
 from tests.review.conftest import Bench
 from tests.review.terminal import Terminal
 
@@ -309,6 +314,61 @@ def test_an_empty_folder_has_an_empty_desk(bench: Bench) -> None:
         assert "0 wait" in desk.status
 
     sit(bench, act, (80, 24))
+
+
+def test_feedback_and_gaps_wait_with_the_rest_and_are_settled_by_a_key(
+    published_bench: Bench, database: Database
+) -> None:
+    """Feedback beside the record it is about; what was not found by topic and technology, never a question."""
+    bench = published_bench
+    bench.write(SLUG)
+    bench.approve(SLUG)
+    signals = PostgresSignals(database.server)
+    for number, comment in enumerate(("The scale is two.", "\x1b[2JThe link is dead [red]now[/red]")):
+        told = FeedbackEntry(FeedbackCategory.INCORRECT, SLUG, FeedbackSource.SEARCH, comment, bytes([number]) * 32)
+        signals.record_feedback(told, 10)
+    for number in range(5):
+        signals.record_retrieval(RetrievalEvent(bytes([number]) * 8, ("data",), ("Redis",), Mode.NO_MATCH, 0, None))
+    at_work = office(bench)
+
+    async def scenario() -> None:
+        with open_mailbox(at_work.settings) as mailbox:
+
+            def listen(at: Office) -> None:
+                at.mailbox = mailbox
+
+            desk = Desk(at_work, prepare=lambda _office, _shelf: None, trial=lambda _shelf, _slug: [], listen=listen)
+            async with desk.run_test(size=(100, 30)) as pilot:
+                await settle_mail(Sitting(bench, desk, pilot))
+
+    asyncio.run(scenario())
+    resolved = {row.resolution for row in FeedbackDesk(database.owner).resolved()}
+    assert resolved == {f"fixed in version 1 of {SLUG}", "the link works from here"}
+
+
+async def settle_mail(desk: Sitting) -> None:
+    await desk.settle()
+    assert [row.split()[0] for row in desk.waiting] == ["feedback", "feedback", "gap"]
+    assert "> " in desk.body
+    assert re.search(r"beside it, [a-z]+ of version 1:", desk.body)
+    assert "\x1b" not in desk.body
+    await desk.press("f")
+    assert f"noted: fixed in version 1 of {SLUG}" in desk.status
+    await desk.press("r")
+    await desk.write("the link works from here")
+    assert [row.split()[0] for row in desk.waiting] == ["gap"]
+    assert "Redis, data" in desk.body
+    assert "5 different questions" in desk.body
+    await desk.press("f")
+    assert "Only feedback" in desk.status
+    await desk.press("d")
+    assert desk.waiting == []
+
+
+def test_a_desk_without_a_database_has_no_mail_and_makes_none(two: Bench) -> None:
+    with open_mailbox(office(two).settings) as mailbox:
+        assert mailbox is None
+    assert not (two.records.parent / "home").exists()
 
 
 def test_text_of_a_record_is_not_obeyed(bench: Bench) -> None:
