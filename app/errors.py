@@ -130,6 +130,12 @@ class ArchiveError(AppError):
     code = "backup_failed"
 
 
+class PassphraseError(AppError):
+    """The owner's passphrase is wanted and was not given, or what is stored of it cannot be used."""
+
+    code = "owner_passphrase"
+
+
 class EmbeddingFailure(AppError):
     """The embedding model gave no usable vector; `reason` is one of the public degraded reasons."""
 

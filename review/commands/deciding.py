@@ -7,6 +7,7 @@ import sys
 import click
 
 from app.recordfile import RecordFile
+from app.transports.cli.asking import confirm_owner, expect_owner
 from app.transports.cli.printing import json_option, print_json, print_table, reports_errors
 from review.bench import Shelf, Verdict, judge, open_shelf
 from review.commands.options import REASON, by_option, yes_option
@@ -45,6 +46,7 @@ def approve_command(
     slug = _the_one(slugs)
     if not yes:
         _need_terminal()
+    expect_owner(settings_of(context))
     shelf = open_shelf(records_of(context))
     file = shelf.file(slug)
     verdict = _judged(context, shelf, slug, words_only=words_only)
@@ -55,6 +57,7 @@ def approve_command(
     note = _reason(verdict, note, yes=yes)
     if not yes:
         _show_and_ask(shelf, file)
+    confirm_owner(settings_of(context))
     entry = approve(settings_of(context), file, by=by, note=note)
     _tell(entry, as_json=as_json, then="It is served from the next publish on.")
 
@@ -74,6 +77,7 @@ def deprecate_command(
     slug = _the_one(slugs)
     if not yes:
         _ask(f"Deprecate {slug}?")
+    confirm_owner(settings_of(context))
     entry = deprecate(settings_of(context), slug, by=by, reason=reason)
     _tell(entry, as_json=as_json, then="It is withdrawn at the next publish.")
 

@@ -10,6 +10,7 @@ import click
 
 from app.database import open_database
 from app.embedding.factory import create_embedder
+from app.transports.cli.asking import confirm_owner
 from app.transports.cli.printing import json_option, print_json, reports_errors
 from review.bench import open_shelf
 from review.errors import Refused
@@ -55,6 +56,8 @@ def publish_command(
     settings = settings_of(context)
     if require_signatures:
         settings = settings.model_copy(update={"require_signatures": True})
+    if choices["new_ledger"] and not choices["dry_run"]:
+        confirm_owner(settings)
     shelf = open_shelf(records_of(context))
     with open_database(settings) as database, progress_bar("publishing") as bar:
         database.migrate()

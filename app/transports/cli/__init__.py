@@ -10,6 +10,7 @@ from app.contract import SERVER_VERSION
 from app.transports.cli.admin import backup, config, doctor, files, migrate, restore
 from app.transports.cli.ask import call_operation, feedback, get, search
 from app.transports.cli.keys import keys
+from app.transports.cli.owner import owner
 from app.transports.cli.runtime import Runtime
 from app.transports.cli.serve import serve
 
@@ -39,6 +40,7 @@ def create_cli(runtime: Runtime) -> click.Group:
         feedback,
         call_operation,
         keys,
+        owner,
         config,
         doctor,
         migrate,

@@ -13,6 +13,7 @@ from typing import TextIO
 import click
 
 from app.errors import InvalidInput
+from app.transports.cli.asking import confirm_owner
 from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, print_table, reports_errors
 from app.transports.cli.runtime import Runtime
 
@@ -22,7 +23,11 @@ _QUOTA = click.IntRange(0, 100_000_000)
 
 @click.group()
 def keys() -> None:
-    """Create, list and revoke API keys."""
+    """Create, list and revoke API keys.
+
+    Creating one and changing a quota ask for the owner's passphrase where one is set. Revoking does not: it only takes
+    away, and must be quick.
+    """
 
 
 @keys.command()
@@ -42,6 +47,7 @@ def create(runtime: Runtime, label: str, quota: int | None, out: Path | None) ->
         raise InvalidInput(f"--label takes 1 to {_LABEL_MAX} printable characters.")
     if out is None and not sys.stdout.isatty():
         raise InvalidInput("A key is shown on a terminal only. Write it to a file with --out FILE.")
+    confirm_owner(runtime.settings())
     if out is None:
         click.echo(_new_key(runtime, label, quota))
         click.echo("\nThis key is shown once. Send it as: Authorization: Bearer <key>")
@@ -96,6 +102,7 @@ def revoke(runtime: Runtime, key_id: str) -> None:
 @reports_errors
 def quota(runtime: Runtime, key_id: str, calls: int | None) -> None:
     """Set a key's tool calls per UTC day; without CALLS it gets the server's default again."""
+    confirm_owner(runtime.settings())
     with runtime.key_administration() as administration:
         done = administration.set_quota(_id_of(key_id), calls)
     _conclude(done, "Quota set.", "No key has this id: see chatctx keys list.")
