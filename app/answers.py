@@ -44,7 +44,11 @@ class ApplicabilityShape(Shape):
 
 
 class ResultShape(Shape):
-    """A record as search_knowledge returns it. `omitted` names the lists that detail or budget left out."""
+    """A record as search_knowledge returns it.
+
+    `omitted` names the lists that detail or budget left out. `verified_on` is the day since which the record's executed
+    checks have all passed on this very text, where it has any.
+    """
 
     id: str
     slug: str
@@ -60,6 +64,7 @@ class ResultShape(Shape):
     verification_checks: list[str]
     confidence: Confidence
     updated_at: str
+    verified_on: str | None = None
     sources: list[SourceShape]
     applicability: list[ApplicabilityShape] | None = None
     omitted: list[str] | None = None

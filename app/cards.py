@@ -59,7 +59,9 @@ def guidance_card(published: PublishedRecord, detail: Detail) -> Card:
 
 def poorer_cards(card: Card) -> Iterator[Card]:
     """Yield ever smaller versions of a search card, each with what it omits named."""
-    current = card
+    current = {key: value for key, value in card.items() if key != "verified_on"}
+    if current != card:
+        yield current
     if len(card["sources"]) > 1 or any("evidence_excerpt" in source for source in card["sources"]):
         current = {**current, "sources": [_short_source(source) for source in card["sources"][:1]]}
         yield current
@@ -128,6 +130,8 @@ def _card(published: PublishedRecord, detail: Detail) -> Card:
     for field in ("conditions", "exceptions", "pitfalls", "verification_checks"):
         card[field] = [] if field in left_out else list(getattr(record, field))
     card |= {"confidence": record.confidence.value, "updated_at": record.updated.isoformat()}
+    if published.verified_on is not None and detail is not Detail.BRIEF:
+        card["verified_on"] = published.verified_on.isoformat()
     card["sources"] = _sources(record, detail)
     omitted = [field for field in left_out if field not in _TEXTS and getattr(record, field)]
     return {**card, "omitted": omitted} if omitted else card

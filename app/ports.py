@@ -139,13 +139,18 @@ class CandidatePool:
 
 @dataclass(frozen=True)
 class PublishedRecord:
-    """An approved record as it is served."""
+    """An approved record as it is served.
+
+    Attributes:
+        verified_on: the day since which all its executed checks have passed on this very text, as its publisher says.
+    """
 
     record: Record
     record_id: UUID
     content_version: int
     content_hash: str
     approved_at: datetime
+    verified_on: date | None = None
 
 
 class Catalogue(Protocol):

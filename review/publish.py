@@ -21,6 +21,7 @@ from review.bench import Shelf, open_shelf
 from review.errors import Refused
 from review.ledger import DEMO_SIGNER, Ledger, State
 from review.screen import counted
+from review.verifications import FILE, Results, newest_results, proved_on
 
 # What `app.database` lends. Its type is SQLAlchemy's, and this room does not speak SQL.
 OwnerEngine = Any
@@ -120,7 +121,8 @@ def select(shelf: Shelf, policy: Policy) -> Selection:
     approvals = prove(shelf.ledger, policy).approvals
     approved = [slug for slug in sorted(shelf.files) if shelf.state(slug) is State.APPROVED]
     unproved = {slug: _UNPROVED[flaw] for slug in approved if (flaw := approvals[slug].flaw)}
-    chosen = tuple(_input(shelf, slug) for slug in approved if slug not in unproved)
+    results = newest_results(shelf.folder / FILE)
+    chosen = tuple(_input(shelf, slug, results) for slug in approved if slug not in unproved)
     demo = any(entry.approved_by == DEMO_SIGNER for entry in chosen)
     return Selection(chosen, _withheld(shelf) | unproved, _unapproved(shelf), demo, shelf.ledger)
 
@@ -196,7 +198,7 @@ def publish_approved(
         click.echo(line, err=True)
 
 
-def _input(shelf: Shelf, slug: str) -> PublishInput:
+def _input(shelf: Shelf, slug: str, results: Results) -> PublishInput:
     file, entry = shelf.files[slug], shelf.ledger.last(slug)
     assert entry is not None  # noqa: S101 - its state is approved
     return PublishInput(
@@ -207,6 +209,7 @@ def _input(shelf: Shelf, slug: str) -> PublishInput:
         approved_by=entry.by,
         note=entry.note,
         fixtures=file.fixtures,
+        verified_on=proved_on(results.get((slug, file.sha256), ()), file),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from app.recordfile import RecordFile
 from review.verify.execution import Outcome, Result
 
 FILE = "verifications.jsonl"
+Results = Mapping[tuple[str, str], Sequence[dict[str, Any]]]
 
 
 def append_results(path: Path, results: Iterable[Result], day: date) -> int:
@@ -44,22 +45,27 @@ def _subject(line: bytes) -> bytes:
     return line.replace(b'"outcome":"passed"', b"").replace(b'"outcome":"failed"', b"")
 
 
-def verified_on(path: Path, slug: str, sha256: str) -> list[dict[str, Any]]:
-    """Return the newest result of each check, set of packages and tool for a record as it stands.
+def newest_results(path: Path) -> Results:
+    """Return, by record and text, the newest result of each check, set of packages and tool.
 
     Unreadable lines are left out.
     """
-    newest: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+    newest: dict[tuple[str, str], dict[tuple[str, ...], dict[str, Any]]] = {}
     for line in path.read_bytes().splitlines() if path.exists() else []:
         try:
             entry = json.loads(line)
             key = (entry["check"], entry.get("pinned", ""), entry["tool"], entry["version"].split(".")[0])
             date.fromisoformat(entry["date"])
-            if entry["slug"] == slug and entry["sha256"] == sha256 and entry["outcome"] in set(Outcome):
-                newest[key] = entry
+            Outcome(entry["outcome"])
+            newest.setdefault((entry["slug"], entry["sha256"]), {})[key] = entry
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
-    return list(newest.values())
+    return {of: list(entries.values()) for of, entries in newest.items()}
+
+
+def verified_on(path: Path, slug: str, sha256: str) -> list[dict[str, Any]]:
+    """Return the newest result of each check, set of packages and tool for a record as it stands."""
+    return list(newest_results(path).get((slug, sha256), ()))
 
 
 def unproved(results: Iterable[dict[str, Any]], file: RecordFile) -> tuple[str, ...]:

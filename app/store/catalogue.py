@@ -261,7 +261,9 @@ def _published(row: Any) -> PublishedRecord | None:
     except ValidationError:
         _log.warning("record %s was published by a newer version and is not served by this one", row.slug)
         return None
-    return PublishedRecord(approved, row.record_id, row.content_version, row.content_hash, row.approved_at)
+    return PublishedRecord(
+        approved, row.record_id, row.content_version, row.content_hash, row.approved_at, row.verified_on
+    )
 
 
 @lru_cache(maxsize=2048)

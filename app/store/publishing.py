@@ -22,7 +22,15 @@ from app.store.engine import connected, transaction
 from app.store.guard import verify_published
 from app.store.ledgerlines import write_lines
 from app.store.postings import build_postings, write_postings
-from app.store.rows import PublishInput, StoredRecord, check_inputs, deprecate, stored_records, write_records
+from app.store.rows import (
+    PublishInput,
+    StoredRecord,
+    check_inputs,
+    deprecate,
+    stored_records,
+    write_proofs,
+    write_records,
+)
 from app.store.served import publication, published_hashes
 from app.store.tables import publication as publication_table
 from app.store.vectors import VectorInput, keep_indexes, stored_hashes, text_hashes, write_vectors
@@ -46,6 +54,7 @@ class PublishPlan:
     """What publishing changes, as slugs in alphabetical order.
 
     Attributes:
+        proved: unchanged records whose checks have passed on another day than is told so far, or do no longer.
         to_embed: records for which the model's vectors are missing or were made from other texts (added ones included).
     """
 
@@ -54,6 +63,7 @@ class PublishPlan:
     deprecated: tuple[str, ...]
     unchanged: tuple[str, ...]
     to_embed: tuple[str, ...]
+    proved: tuple[str, ...] = ()
 
 
 def plan(engine: Engine, approved: Sequence[PublishInput], model: EmbeddingModel | None) -> PublishPlan:
@@ -120,7 +130,7 @@ class _Steps:
         stored = stored_records(self.connection)
         todo = _plan(self.connection, stored, self.approved, self.model)
         numbers = self._records(todo, stored)
-        touched = bool(todo.added or todo.changed or todo.deprecated)
+        touched = bool(todo.added or todo.changed or todo.deprecated or todo.proved)
         touched |= self._vectors(numbers)
         touched |= self._indexes(index_from_rows)
         average_length, changed = self._words(numbers)
@@ -140,6 +150,7 @@ class _Steps:
             numbers |= batch
             done += len(batch)
             self.tell("records", done, len(entries))
+        write_proofs(self.connection, [entry for entry in self.approved if entry.record.slug in set(todo.proved)])
         deprecate(self.connection, todo.deprecated)
         return numbers
 
@@ -177,6 +188,7 @@ def _plan(
         deprecated=_sorted(served - wanted.keys()),
         unchanged=_sorted(unchanged),
         to_embed=_to_embed(connection, stored, wanted, model),
+        proved=_sorted(slug for slug in unchanged if stored[slug].verified_on != wanted[slug].verified_on),
     )
 
 

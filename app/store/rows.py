@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from app.errors import LedgerError
@@ -32,6 +32,7 @@ class PublishInput:
         fixtures: content of each check file by name.
         vectors: one unit vector (float32[dims]) per part of `app.indexing.embedding_texts(record)`. None: none were
             made this time, and those stored for the same texts are kept.
+        verified_on: the day since which all checks of this text have passed, None when it has none or they have not.
     """
 
     record: Record
@@ -42,6 +43,7 @@ class PublishInput:
     note: str | None = None
     fixtures: Mapping[str, bytes] = field(default_factory=dict)
     vectors: Mapping[str, Vector] | None = None
+    verified_on: date | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class StoredRecord:
     content_version: int
     approved_at: datetime
     approved_by: str
+    verified_on: date | None
     served: bool
 
     def equals(self, entry: PublishInput) -> bool:
@@ -66,6 +69,7 @@ def stored_records(connection: Connection) -> dict[str, StoredRecord]:
     column = record.c
     told = (
         column.record_no, column.content_hash, column.content_version, column.approved_at, column.approved_by,
+        column.verified_on,
     )  # fmt: skip
     rows = connection.execute(select(column.slug, *told, column.status))
     return {row.slug: StoredRecord(*row[1:-1], served=row.status == "approved") for row in rows}
@@ -105,6 +109,13 @@ def deprecate(connection: Connection, slugs: Sequence[str]) -> None:
         connection.execute(update(record).where(record.c.slug.in_(slugs)).values(status="deprecated"))
 
 
+def write_proofs(connection: Connection, entries: Sequence[PublishInput]) -> None:
+    """Note on which day each record was proved; nothing else of it changes."""
+    statement = update(record).where(record.c.slug == bindparam("of")).values(verified_on=bindparam("day"))
+    if entries:
+        connection.execute(statement, [{"of": entry.record.slug, "day": entry.verified_on} for entry in entries])
+
+
 def _write_rows(connection: Connection, batch: Sequence[PublishInput]) -> dict[str, int]:
     statement = upsert(record)
     fixed = ("record_id", "slug")
@@ -131,6 +142,7 @@ def _row(entry: PublishInput) -> dict[str, Any]:
         "approved_at": entry.approved_at,
         "approved_by": entry.approved_by,
         "status": "approved",
+        "verified_on": entry.verified_on,
         "technologies": sorted({technology_key(about.name) for about in approved.applies_to}),
     }
 

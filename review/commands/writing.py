@@ -18,7 +18,7 @@ from review.ledger import Decision, Entry, State
 from review.rendering import difference
 from review.screen import print_findings, records_of, settings_of, similarity_of, today, verdict_row
 from review.snapshots import read_snapshot
-from review.verifications import verified_on
+from review.verifications import FILE, proved_on, verified_on
 
 
 @click.command("show")
@@ -38,19 +38,22 @@ def show_command(context: click.Context, slug: str, detail: str, words_only: boo
     verdict = judge(shelf, [slug], today=today(), similarity=similarity)[0]
     approval = _approval(shelf, slug)
     version = max(1, shelf.ledger.content_version(slug))
-    cards = {level: card(file.record, level, version, approval.decided_at if approval else None) for level in Detail}
+    verified = verified_on(shelf.folder / FILE, slug, file.sha256)
+    standing = (version, approval.decided_at if approval else None, proved_on(verified, file))
+    cards = {level: card(file.record, level, *standing) for level in Detail}
     tokens = {level.value: count_tokens(serialise(cards[level])) for level in Detail}
     shown = cards[Detail(detail)]
     if shelf.state(slug) is not State.APPROVED:
         shown = without_approval(shown)
-    verified = verified_on(shelf.folder / "verifications.jsonl", slug, file.sha256)
     if as_json:
-        standing = {"sha256": file.sha256, "tokens": tokens, "verified_on": verified}
-        return print_json({**verdict_row(verdict), **standing, "card": shown})
+        told = {"sha256": file.sha256, "tokens": tokens, "verified_on": verified}
+        return print_json({**verdict_row(verdict), **told, "card": shown})
     print_card(shown)
     _print_standing(shelf, file, tokens)
     for line in verified:
-        click.echo(f"verified {line['outcome']}: {line['check']} on {line['tool']} {line['version']}, {line['date']}")
+        pinned = f" with {line['pinned']}" if "pinned" in line else ""
+        tool = f"{line['tool']} {line['version']}{pinned}"
+        click.echo(f"verified {line['outcome']}: {line['check']} on {tool}, {line['date']}")
     print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
     return None
 

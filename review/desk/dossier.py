@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from app.contract import Detail, count_tokens, serialise
@@ -14,7 +15,7 @@ from review.commands.writing import changes
 from review.gates import pair_key
 from review.gates.duplicates import word_overlap
 from review.ledger import Decision, State
-from review.verifications import unproved, verified_on
+from review.verifications import FILE, proved_on, unproved, verified_on
 
 _NEIGHBOURS = 8
 
@@ -70,8 +71,8 @@ def dossier(shelf: Shelf, verdict: Verdict, similarity: Similarity | None) -> Do
         LedgerError: the copy of the approved form is missing or altered.
     """
     file = shelf.file(verdict.slug)
-    cards = _cards(shelf, file)
-    proofs = verified_on(shelf.folder / "verifications.jsonl", verdict.slug, file.sha256)
+    proofs = verified_on(shelf.folder / FILE, verdict.slug, file.sha256)
+    cards = _cards(shelf, file, proved_on(proofs, file))
     return Dossier(
         file=file,
         state=shelf.state(verdict.slug),
@@ -109,11 +110,11 @@ def advice_of(record: Record) -> str:
     return f"{record.recommendation}\n\n[{scope or 'any technology'}]"
 
 
-def _cards(shelf: Shelf, file: RecordFile) -> dict[Detail, dict[str, Any]]:
+def _cards(shelf: Shelf, file: RecordFile, proved: date | None) -> dict[Detail, dict[str, Any]]:
     slug = file.record.slug
     approvals = [entry for entry in shelf.ledger.history(slug) if entry.decision is Decision.APPROVE]
     version, at = max(1, len(approvals)), approvals[-1].decided_at if approvals else None
-    cards = {detail: card(file.record, detail, version, at) for detail in Detail}
+    cards = {detail: card(file.record, detail, version, at, proved) for detail in Detail}
     if shelf.state(slug) is State.APPROVED:
         return cards
     return {detail: without_approval(shown) for detail, shown in cards.items()}

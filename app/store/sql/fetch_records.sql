@@ -2,6 +2,8 @@
 -- One of more than :stored bytes in storage or :longest unpacked says null, and is not even read. Empty arrays match nothing; no parameter may be null.
 SELECT
     record.slug, record.record_id, record.content_version, record.approved_at,
+    -- A day that Python has not, such as infinity, must not stop the other records.
+    CASE WHEN record.verified_on BETWEEN '0001-01-01' AND '9999-12-31' THEN record.verified_on END AS verified_on,
     said.topic, said.title, said.content_hash, said.applies_to, said.task_types, said.body
 FROM published_record AS record
 LEFT JOIN LATERAL (

@@ -13,10 +13,7 @@ from app.transports.cli.printing import wrapped
 def print_card(card: Mapping[str, Any]) -> None:
     """Print a card at any detail; a version is named only where the card has one."""
     click.echo(f"{card['title']}\n{'=' * min(len(card['title']), 78)}")
-    standing = [card["slug"], card["topic"], f"confidence {card['confidence']}"]
-    if "content_version" in card:
-        standing.append(f"version {card['content_version']}")
-    click.echo(" · ".join(standing) + "\n")
+    click.echo(" · ".join(_standing(card)) + "\n")
     for field in ("summary", "recommendation", "rationale"):
         if field in card:
             click.echo(f"{field.capitalize()}\n{wrapped(card[field])}\n")
@@ -29,3 +26,12 @@ def print_card(card: Mapping[str, Any]) -> None:
     for source in card["sources"]:
         click.echo(f"Source ({source['relation']}): {source['title']}, {source['url']}")
     click.echo()
+
+
+def _standing(card: Mapping[str, Any]) -> list[str]:
+    told = [card["slug"], card["topic"], f"confidence {card['confidence']}"]
+    if "content_version" in card:
+        told.append(f"version {card['content_version']}")
+    if "verified_on" in card:
+        told.append(f"checks passed {card['verified_on']}")
+    return told
