@@ -79,7 +79,10 @@ TARGETS: Mapping[str, Target] = {
         ("app/access/keys.py", "app/access/admission.py", "app/access/pepper.py"),
         ("tests/access", "tests/edge/test_credentials.py"),
     ),
-    "scrub": Target(("app/scrub.py",), ("tests/core/test_scrub.py",)),
+    "scrub": Target(
+        ("app/scrub/__init__.py", "app/scrub/checks.py", "app/scrub/forms.py"),
+        ("tests/core/test_scrub.py", "tests/core/test_scrub_forms.py"),
+    ),
     "lint": Target(
         (
             "review/gates/safety.py",

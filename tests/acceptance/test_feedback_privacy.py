@@ -13,8 +13,8 @@ import httpx
 import pytest
 from sqlalchemy import text
 
+from bench.feedback_samples import clean_comments, secret_samples
 from tests.acceptance.conftest import Program, Start
-from tests.acceptance.privacy_samples import clean_comments, secret_samples
 from tests.core.records import make_record
 from tests.databases import Database
 from tests.edge.wire import JSON_HEADERS, message, tool_answer
@@ -54,14 +54,14 @@ def _kept_of(server: Program, database: Database, comments: Sequence[str]) -> li
 def test_t34_feedback_is_kept_without_the_secrets_and_personal_data_in_it(
     server: Program, database: Database, record_property: Note
 ) -> None:
-    """Of 200 feedback comments with a credential or personal data in them, at least 99 % are kept without it.
+    """Of 250 feedback comments with a credential or personal data in them, at least 99 % are kept without it.
 
-    Keys of some fifty vendors and our own, tokens, private keys, connection strings, addresses of people and machines,
-    phone and card numbers, user names in paths. A sample counts as redacted when no eight characters of it in a row are
-    left. The samples are made up.
+    Keys of some fifty vendors and our own, tokens, cookies, private keys, connection strings, addresses of people and
+    machines, numbers of phones, cards, accounts and passports, user names in paths. A sample counts as redacted when no
+    eight characters of it in a row are left. The samples are made up.
     """
     samples = secret_samples()
-    assert len(samples) == len({sample.comment for sample in samples}) == 200
+    assert len(samples) == len({sample.comment for sample in samples}) == 250
     kept = _kept_of(server, database, [sample.comment for sample in samples])
     missed = [sample.kind for sample, row in zip(samples, kept, strict=True) if sample.survives_in(row)]
     unmarked = [sample.kind for sample, row in zip(samples, kept, strict=True) if "[redacted:" not in row]

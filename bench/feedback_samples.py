@@ -1,8 +1,10 @@
-"""Comments that hold what must not be kept, and comments that must be kept as they are.
+"""Comments that hold what must not be kept, and comments that must be kept as they are, all made up.
 
-`privacy_secrets.txt` holds one comment a line, `kind | comment`: what must be gone stands between « and », ⏎ is a line
-end, and the bar ¦ is left out; it keeps secret scanners from taking made-up keys for leaked ones.
-`privacy_clean.txt` holds one technical comment a line, many of which look like something private and are not.
+They lie in `tests/acceptance`. `privacy_secrets.txt` holds one comment a line, `kind | comment`: what must be gone
+stands between « and », ⏎ is a line end, and the bar ¦ is left out; it keeps secret scanners from taking made-up keys
+for leaked ones. `privacy_unseen.txt` is like it, of forms that no pattern was written for: it says what to expect of
+others, so nothing is fitted to it. `privacy_clean.txt` holds one technical comment a line, many of which look like
+something private and are not.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parents[1] / "tests/acceptance"
 # A piece this long of a key is worth something to whoever finds it.
 TELLING_CHARACTERS = 8
 
@@ -34,6 +36,11 @@ def secret_samples() -> list[Sample]:
     return [_sample(line) for line in _lines("privacy_secrets.txt")]
 
 
+def unseen_samples() -> list[Sample]:
+    """Return the comments with something private in them that nothing was fitted to."""
+    return [_sample(line) for line in _lines("privacy_unseen.txt")]
+
+
 def clean_comments() -> list[str]:
     """Return the comments without."""
     return _lines("privacy_clean.txt")
@@ -42,7 +49,8 @@ def clean_comments() -> list[str]:
 def _sample(line: str) -> Sample:
     kind, _, marked = line.replace("¦", "").replace("⏎", "\n").partition(" | ")
     private = tuple(re.findall("«([^»]*)»", marked))
-    assert private, line
+    if not private:
+        raise ValueError(f"nothing is marked as private: {kind}")
     return Sample(kind, re.sub("[«»]", "", marked), private)
 
 
