@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from review.commands.acting import actions_command
+from review.commands.aging import stale_command
 from review.commands.checking import check_command
 from review.commands.deciding import approve_command, deprecate_command, history_command
 from review.commands.gaps import gaps_command
@@ -36,6 +37,7 @@ _COMMANDS = (
     models_command,
     drop_model_command,
     verify_command,
+    stale_command,
     feedback_command,
     gaps_command,
     actions_command,
