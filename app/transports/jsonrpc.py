@@ -54,9 +54,9 @@ def read_message(body: bytes) -> Message:
     """
     try:
         value = strictjson.parse(body)
-    except strictjson.NotStrict:
+    except strictjson.NotStrict as error:
         raise BadEnvelope(
-            "The body must be one JSON-RPC 2.0 message as strict JSON in UTF-8.", code=PARSE_ERROR
+            f"The body must be one JSON-RPC 2.0 message as strict JSON in UTF-8, but {error}.", code=PARSE_ERROR
         ) from None
     if not isinstance(value, dict):
         raise BadEnvelope("The body must be one JSON-RPC 2.0 message; batches are not accepted.")
@@ -85,7 +85,7 @@ def _read_call(value: dict[str, Any], request_id: str | int | None) -> Message:
     if "id" not in value:
         return Message(Kind.NOTIFICATION, None, method, params)
     if request_id is None:
-        raise BadEnvelope('"id" must be a string or an integer.')
+        raise BadEnvelope(f'"id" must be an integer or a string of at most {_LONGEST_ID} characters.')
     return Message(Kind.REQUEST, request_id, method, params)
 
 

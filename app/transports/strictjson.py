@@ -17,10 +17,11 @@ _MAYBE_TOO_LARGE = re.compile(r"\d{19}")
 _UNUSABLE_TEXT = re.compile("[\0\ud800-\udfff]")
 # Only an escape can bring either in: bare, the one is no JSON and the other no UTF-8.
 _UNUSABLE_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_TOO_DEEP = f"it is nested deeper than {MAX_DEPTH}"
 
 
 class NotStrict(ValueError):
-    """The text is not JSON, or not JSON with one meaning."""
+    """The text is not JSON, or not JSON with one meaning; the message says why and holds nothing of the text."""
 
 
 def parse(body: bytes) -> Any:
@@ -40,8 +41,14 @@ def parse(body: bytes) -> Any:
             parse_int=_integer,
             parse_float=_finite,
         )
-    except (ValueError, RecursionError) as error:
-        raise NotStrict("not strict JSON") from error
+    except NotStrict:
+        raise
+    except UnicodeDecodeError as error:
+        raise NotStrict("it is not UTF-8") from error
+    except RecursionError as error:
+        raise NotStrict(_TOO_DEEP) from error
+    except ValueError as error:
+        raise NotStrict("it is not JSON") from error
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _refuse_deep(value, 1)
     if _UNUSABLE_ESCAPE.search(text) or _MAYBE_TOO_LARGE.search(text):
@@ -52,31 +59,31 @@ def parse(body: bytes) -> Any:
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = dict(pairs)
     if len(names) != len(pairs):
-        raise NotStrict("a name occurs twice")
+        raise NotStrict("an object has a name twice")
     return names
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise NotStrict("not a JSON number")
+    raise NotStrict("a number is not finite")
 
 
 def _integer(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise NotStrict("a number too long")
+        raise NotStrict(f"a number has more than {_MOST_DIGITS} digits")
     return int(digits)
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise NotStrict("not a finite number")
+        raise NotStrict("a number is not finite")
     return value
 
 
 def _refuse_deep(node: Any, depth: int) -> None:
     if isinstance(node, (dict, list)):
         if depth > MAX_DEPTH:
-            raise NotStrict("nested too deep")
+            raise NotStrict(_TOO_DEEP)
         for child in node.values() if isinstance(node, dict) else node:
             _refuse_deep(child, depth + 1)
 
@@ -84,9 +91,9 @@ def _refuse_deep(node: Any, depth: int) -> None:
 def _refuse_unusable(value: Any) -> None:
     for leaf in _leaves(value):
         if isinstance(leaf, str) and _UNUSABLE_TEXT.search(leaf):
-            raise NotStrict("unusable text")
+            raise NotStrict("a string holds NUL or half of a surrogate pair")
         if isinstance(leaf, int) and leaf not in _INTEGERS:
-            raise NotStrict("not a 64-bit integer")
+            raise NotStrict("an integer has more than 64 bits")
 
 
 def _leaves(node: Any) -> Iterator[Any]:

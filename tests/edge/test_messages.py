@@ -68,6 +68,30 @@ def test_what_is_not_one_message_is_refused_under_its_own_id(edge, body, request
     assert answer(response)["id"] == request_id
 
 
+LONG_ID = "x" * 201
+TOLD = [
+    (json.dumps({"jsonrpc": "2.0", "id": LONG_ID, "method": "ping"}), "at most 200 characters"),
+    ('{"jsonrpc":"2.0","id":1180591620717411303424,"method":"ping"}', "an integer has more than 64 bits"),
+    ('{"jsonrpc":"2.0","id":1,"id":1180,"method":"ping"}', "an object has a name twice"),
+    ('{"jsonrpc":"2.0","id":1180e999,"method":"ping"}', "a number is not finite"),
+    ('{"jsonrpc":"2.0","id":NaN,"method":"ping"}', "a number is not finite"),
+    (PING.replace("1,", "1180" * 300 + ","), "a number has more than 1000 digits"),
+    (PING.replace("ping", "ping\\u0000"), "a string holds NUL"),
+    (nested(25), "it is nested deeper than 24"),
+    ("{1180", "it is not JSON"),
+    (b"\xff1180", "it is not UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("body", "reason"), TOLD, ids=[reason for _, reason in TOLD])
+def test_whoever_is_refused_is_told_why_and_hears_nothing_of_the_message(edge, body, reason):
+    error = answer(post(edge.endpoint, body if isinstance(body, bytes) else body.encode()))["error"]
+    assert reason in error["message"]
+    assert is_sentence(error["message"])
+    assert "1180" not in error["message"]
+    assert LONG_ID not in error["message"]
+
+
 def test_a_batch_is_told_that_it_is_one(edge):
     assert "batches" in post(edge.endpoint, [message("ping")]).text
 
