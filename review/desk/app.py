@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.console import RenderableType
@@ -197,7 +198,7 @@ class Desk(App[None]):
             gates = warned(studied.verdict)
             hint = f"A reason is needed: {', '.join(gates)}." if gates else "A note may be left out."
             question = f"Approve {item.slug} as version {studied.version + 1} ({studied.file.sha256[:12]})?"
-            self._ask(item, question, hint, lambda note: self._approve(item, studied, note))
+            self._as_owner(lambda: self._ask(item, question, hint, lambda note: self._approve(item, studied, note)))
 
     def action_reject(self) -> None:
         """Reject what is shown, with a reason."""
@@ -221,7 +222,7 @@ class Desk(App[None]):
 
     def action_undo(self) -> None:
         """Take back what was decided last."""
-        self._do(lambda: f"taken back: {self._office.undo()}")
+        self._as_owner(lambda: self._do(lambda: f"taken back: {self._office.undo()}"))
 
     def action_edit(self) -> None:
         """Let the owner edit the file, and read it again."""
@@ -255,13 +256,40 @@ class Desk(App[None]):
 
         self._do(act)
 
+    def _as_owner(self, then: Callable[[], None]) -> None:
+        """Ask for the owner's passphrase where one is wanted, and go on."""
+        try:
+            locked = self._office.is_locked
+        except AppError as error:
+            self._warn(error.message)
+            return
+        if not locked:
+            then()
+            return
+
+        def given(text: str | None) -> None:
+            if text:
+                self._unlock(text, then)
+
+        self.push_screen(Reason("The owner's passphrase:", "It is asked for once a sitting.", "", hidden=True), given)
+
+    @work(thread=True, group="unlock", exclusive=True)
+    def _unlock(self, text: str, then: Callable[[], None]) -> None:
+        try:
+            self._office.unlock(text)
+        except AppError as error:
+            self.call_from_thread(self._warn, error.message)
+        else:
+            self.call_from_thread(then)
+
     def _ask(self, item: Item, question: str, hint: str, then: Callable[[str], object]) -> None:
         def answered(text: str | None) -> None:
             if text is not None:
                 then(text)
 
         draft = self._office.draft(item.key)
-        self.push_screen(Reason(question, hint, draft, lambda text: self._office.keep_draft(item.key, text)), answered)
+        keep = partial(self._office.keep_draft, item.key)
+        self.push_screen(Reason(question, hint, draft, keep), answered)
 
     def _do(self, act: Callable[[], str]) -> None:
         try:

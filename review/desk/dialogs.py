@@ -13,6 +13,11 @@ from textual.widgets import Input, Static
 
 Keep = Callable[[str], None]
 
+
+def _forget(_text: str) -> None:
+    """Keep nothing."""
+
+
 KEYS = (
     ("up, down", "choose what to look at"),
     ("1 to 8", "text, JSON, diff, gates, sources, near, questions, why"),
@@ -34,7 +39,7 @@ class Reason(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Leave")]
 
-    def __init__(self, question: str, hint: str, draft: str, keep: Keep, *, hidden: bool = False) -> None:
+    def __init__(self, question: str, hint: str, draft: str, keep: Keep = _forget, *, hidden: bool = False) -> None:
         super().__init__()
         self._question = question
         self._hint = hint

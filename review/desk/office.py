@@ -6,19 +6,22 @@ import getpass
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 from threading import RLock
 
+from app.errors import PassphraseError
+from app.passphrase import Lock
 from app.recordfile import read_record
 from app.settings import Settings
 from review.bench import Shelf, Similarity, judge, open_shelf
 from review.decisions import approve, clean_note, refuse_errors, take_back, warned
 from review.desk.dossier import Dossier, dossier
 from review.desk.mailbox import Mailbox
-from review.desk.queue import Item, Kind, queue
+from review.desk.queue import Item, Kind, queue, stale_items
 from review.errors import Refused
 from review.journal import JOURNAL, Aside, Remark, keep, latest, read_journal
 from review.ledger import Entry
@@ -26,6 +29,9 @@ from review.proving import prove
 from review.screen import now, today
 
 DEFER_DAYS = 7
+# A sitting asks for the owner's passphrase again after so long without a decision.
+UNLOCKED_SECONDS = 900.0
+WRONG_SECONDS = 2.0
 _DRAFTS = "review/drafts.json"
 
 Extra = Callable[[Shelf], list[Item]]
@@ -50,15 +56,16 @@ class Office:
 
     Attributes:
         by: in whose name decisions are taken.
-        extra: what waits besides records and mail, such as what is due.
+        extra: what waits besides records and mail: what is due.
         mailbox: feedback and gaps, once the database is open.
     """
 
     settings: Settings
     by: str = field(default_factory=getpass.getuser)
-    extra: tuple[Extra, ...] = ()
+    extra: tuple[Extra, ...] = (stale_items,)
     similarity: Similarity | None = None
     mailbox: Mailbox | None = None
+    _unlocked: float | None = None
     _done: list[Done] = field(default_factory=list)
     _lock: RLock = field(default_factory=RLock)
 
@@ -76,12 +83,31 @@ class Office:
         verdict = judge(shelf, [slug], today=today(), similarity=self.similarity)[0]
         return dossier(shelf, verdict, self.similarity)
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether the owner's passphrase is wanted before a decision. Raises PassphraseError when it cannot be used."""
+        recently = self._unlocked is not None and time.monotonic() - self._unlocked < UNLOCKED_SECONDS
+        return not recently and Lock(self.settings).is_set
+
+    def unlock(self, text: str) -> None:
+        """Let decisions be taken for a while, if a text is the owner's passphrase.
+
+        Raises:
+            PassphraseError: it is not, after a pause; or what is stored of it cannot be used.
+        """
+        lock = Lock(self.settings)
+        if not lock.verify(text):
+            time.sleep(WRONG_SECONDS)
+            raise PassphraseError("That was not the owner's passphrase: nothing was done.")
+        self._unlocked = time.monotonic()
+
     def approve(self, item: Item, studied: Dossier, note: str) -> Entry:
         """Approve what was studied, and nothing else.
 
         Raises:
             Refused: a gate finds an error, a warning has no reason, a check fails, or the file is not what was studied
                 any more.
+            PassphraseError: the owner's passphrase is set and was not given to `unlock`.
             InvalidDecision, LedgerError, SettingsError: as `review.decisions.approve`.
         """
         refuse_errors(studied.verdict)
@@ -92,6 +118,7 @@ class Office:
         with self._lock:
             if read_record(studied.file.path).sha256 != studied.file.sha256:
                 raise Refused("The file was changed while you read it: look at it again.")
+            self._refuse_if_locked()
             entry = approve(self.settings, studied.file, by=self.by, note=clean_note(note) if note else None)
             self._done.append(Done(item, f"approval of {entry.slug}", entry))
             self.keep_draft(item.key, "")
@@ -145,6 +172,7 @@ class Office:
                 raise Refused("Nothing was decided in this sitting that could be taken back.")
             done = self._done[-1]
             if done.entry is not None:
+                self._refuse_if_locked()
                 take_back(self.settings, done.entry, by=self.by)
             self._remark(done.item, Aside.REOPEN, None, None)
             self._done.pop()
@@ -159,6 +187,12 @@ class Office:
         with self._lock:
             drafts = self._drafts() | {key: text}
             _write(self._drafts_path(), {name: kept for name, kept in drafts.items() if kept})
+
+    def _refuse_if_locked(self) -> None:
+        if self.is_locked:
+            raise PassphraseError("The owner's passphrase is wanted for this.")
+        if self._unlocked is not None:
+            self._unlocked = time.monotonic()
 
     def _set_aside(self, item: Item, action: Aside, note: str | None, until: date | None) -> None:
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -11,6 +12,8 @@ from uuid import UUID
 from review.bench import Shelf
 from review.journal import Aside, Remark, hides
 from review.ledger import State
+from review.screen import today
+from review.stale import Due, due, results_of
 
 
 class Kind(StrEnum):
@@ -47,9 +50,13 @@ class Item:
     members: tuple[UUID, ...] = ()
 
 
-def queue(
-    shelf: Shelf, journal: Mapping[tuple[str, str], Remark], today: date, extra: Iterable[Item] = ()
-) -> list[Item]:
+def stale_items(shelf: Shelf) -> list[Item]:
+    """Return the approved records that have to be looked at again, each with the reasons."""
+    found = due(shelf, today(), results=results_of(shelf))
+    return [_stale(shelf, one) for one in found if one.state is State.APPROVED]
+
+
+def queue(shelf: Shelf, journal: Mapping[tuple[str, str], Remark], day: date, extra: Iterable[Item] = ()) -> list[Item]:
     """Return what waits: by urgency, then by name. What was rejected or deferred in this very form is left out.
 
     Args:
@@ -57,8 +64,8 @@ def queue(
         extra: what does not come from the record files: feedback, gaps, what is due.
     """
     order = list(Kind)
-    waiting = [item for item in _records(shelf, journal) if not hides(journal.get((item.key, item.form)), today)]
-    waiting += [item for item in extra if not hides(journal.get((item.key, item.form)), today)]
+    waiting = [item for item in _records(shelf, journal) if not hides(journal.get((item.key, item.form)), day)]
+    waiting += [item for item in extra if not hides(journal.get((item.key, item.form)), day)]
     return sorted(waiting, key=lambda item: (order.index(item.kind), item.key))
 
 
@@ -73,6 +80,13 @@ def _records(shelf: Shelf, journal: Mapping[tuple[str, str], Remark]) -> Iterato
             yield Item(Kind.CHANGED, key, slug, file.record.title, "changed since its approval", file.sha256)
         elif state is State.DEPRECATED and _was_reopened(journal.get((key, file.sha256))):
             yield Item(Kind.NEW, key, slug, file.record.title, "out of service, opened again", file.sha256)
+
+
+def _stale(shelf: Shelf, one: Due) -> Item:
+    reasons = tuple(f"{reason.cause.value}: {reason.words} (since {reason.since})" for reason in one.reasons)
+    # Another reason, or another text, brings it up again.
+    form = hashlib.sha256("\0".join((shelf.files[one.slug].sha256, *reasons)).encode()).hexdigest()
+    return Item(Kind.STALE, f"stale/{one.slug}", one.slug, one.title, reasons[0], form, reasons)
 
 
 def _was_reopened(remark: Remark | None) -> bool:

@@ -18,9 +18,11 @@ from textual.widgets import Input, OptionList, Static
 from textual.worker import WorkerCancelled
 
 from app.contract import FeedbackCategory, FeedbackSource, Mode
+from app.passphrase import Lock
 from app.ports import FeedbackEntry, RetrievalEvent
 from app.settings import read_settings
 from app.store.signals import FeedbackDesk, PostgresSignals
+from review.decisions import approve
 from review.desk.app import Desk
 from review.desk.mailbox import open_mailbox
 from review.desk.office import Office
@@ -281,6 +283,30 @@ def test_a_file_that_changed_while_it_was_read_is_not_approved(two: Bench) -> No
     sit(two, act)
 
 
+def test_the_owners_passphrase_is_asked_for_once_a_sitting(two: Bench) -> None:
+    """Before the first approval; a wrong one decides nothing; it is neither shown nor kept."""
+    lock = Lock(office(two).settings)
+    lock.replace(lock.before_change(), "correct horse battery")
+
+    async def act(desk: Sitting) -> None:
+        await desk.press("a")
+        await desk.write("wrong horse battery")
+        assert "not the owner's passphrase" in desk.status
+        assert desk.decisions(OTHER) == []
+        await desk.press("a")
+        assert desk.desk.screen.query_one(Input).password
+        await desk.write("correct horse battery")
+        await desk.write("read the source again")
+        assert desk.decisions(OTHER) == [Decision.APPROVE]
+        await desk.press("a")
+        await desk.write("this one too, read again")
+        assert desk.decisions(SLUG) == [Decision.APPROVE]
+
+    sit(two, act)
+    kept = [path for path in two.records.parent.rglob("*") if path.is_file()]
+    assert not [path for path in kept if b"horse" in path.read_bytes()]
+
+
 def test_a_decision_of_somebody_else_is_not_taken_back(two: Bench) -> None:
     async def act(desk: Sitting) -> None:
         await desk.press("a")
@@ -369,6 +395,23 @@ def test_a_desk_without_a_database_has_no_mail_and_makes_none(two: Bench) -> Non
     with open_mailbox(office(two).settings) as mailbox:
         assert mailbox is None
     assert not (two.records.parent / "home").exists()
+
+
+def test_what_is_due_waits_with_its_reason_until_it_is_set_aside(bench: Bench) -> None:
+    """An approved record whose source was not read again for too long."""
+    bench.write(SLUG, retrieved=str(today() - timedelta(days=800)))
+    file = office(bench).look()[0].file(SLUG)
+    approve(office(bench).settings, file, by="ada", note="read long ago")
+
+    async def act(desk: Sitting) -> None:
+        assert [row.split()[0] for row in desk.waiting] == ["stale"]
+        assert "source: " in desk.body
+        await desk.press("1")
+        assert "Recommendation" in desk.body
+        await desk.press("d")
+        assert desk.waiting == []
+
+    sit(bench, act)
 
 
 def test_text_of_a_record_is_not_obeyed(bench: Bench) -> None:
