@@ -22,6 +22,9 @@ from app.ledger import Entry
 # A signature for another purpose, of the same key, is none here.
 NAMESPACE = "chatctx-approval-v1"
 _ARMOUR = ("-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----")
+_BLANKS = " \t\r"
+# What OpenSSH does not take for a blank, and others do.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f]")
 _TIME = re.compile(r"(\d{8})(\d{4}(?:\d{2})?)?(Z?)", re.ASCII)
 
 
@@ -45,7 +48,12 @@ class Signer:
         """Tell whether this line lets a key sign a decision in a name at a time."""
         alive = (self.after is None or at >= self.after) and (self.before is None or at < self.before)
         for_us = not self.namespaces or _matches(NAMESPACE, self.namespaces)
-        return alive and for_us and self.key == key and _matches(name, self.principals)
+        return (
+            alive
+            and for_us
+            and self.key == key
+            and _matches(_plain(name.encode("utf-8", "surrogatepass")), self.principals)
+        )
 
 
 @dataclass(frozen=True)
@@ -83,12 +91,11 @@ def read_signers(path: Path) -> Signers:
         SettingsError: it cannot be read, a line is not in the format, or it allows nobody.
     """
     try:
-        lines = path.read_text("ascii").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = _plain(path.read_bytes()).split("\n")
+    except OSError as error:
         raise SettingsError(f"The file of allowed signers cannot be read ({type(error).__name__}): {path}") from error
-    signers = [
-        _signer(line, number) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")
-    ]
+    told = [(line.strip(_BLANKS), number) for number, line in enumerate(lines, 1)]
+    signers = [_signer(line, number) for line, number in told if line and not line.startswith("#")]
     if not signers:
         raise SettingsError(f"The file of allowed signers names nobody: {path}")
     return Signers(tuple(signers))
@@ -104,15 +111,20 @@ def without_armour(armoured: str) -> str:
 
 def _signer(line: str, number: int) -> Signer:
     try:
-        parsed = AllowedSigner.parse(line.strip())
+        parsed = AllowedSigner.parse(line)
         key = PublicKey.from_openssh_str(f"{parsed.key_type} {parsed.base64_key}")
         options = dict(parsed.options or {})
         life = _time(options.get("valid-after")), _time(options.get("valid-before"))
     except (ValueError, NotImplementedError, IndexError, EOFError) as error:
         raise _bad_line(number) from error
-    if "cert-authority" in options:
+    if "cert-authority" in options or _CONTROL.search(line):
         raise _bad_line(number)
     return Signer(tuple(_listed(parsed.principals)), key, tuple(_listed(options.get("namespaces", ""))), *life)
+
+
+def _plain(content: bytes) -> str:
+    """Return text with a character for each byte, as OpenSSH reads: beyond ASCII there is no blank and no line end."""
+    return content.decode("ascii", "surrogateescape")
 
 
 def _bad_line(number: int) -> SettingsError:

@@ -13,6 +13,7 @@ from app.errors import SettingsError
 from app.ledger import Decision, Entry, Ledger, draft
 from app.signatures import NAMESPACE, key_of, read_signers, without_armour
 
+ARMOUR = "-----BEGIN SSH SIGNATURE-----\n{}\n-----END SSH SIGNATURE-----\n"
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
@@ -52,11 +53,50 @@ def test_what_ssh_keygen_signs_is_accepted_as_it_accepts_it(keys: Path, tmp_path
     signed = sign(entry(), keys / kind)
     assert accepts(allowed, f'alice namespaces="{NAMESPACE}" {public(keys, kind)}\n', signed)
     assert signed.sig is not None
-    (tmp_path / "sig").write_text(
-        f"-----BEGIN SSH SIGNATURE-----\n{signed.sig}\n-----END SSH SIGNATURE-----\n", "ascii"
-    )
+    (tmp_path / "sig").write_text(ARMOUR.format(signed.sig), "ascii")
     command = ["ssh-keygen", "-Y", "verify", "-f", allowed, "-I", "alice", "-n", NAMESPACE, "-s", tmp_path / "sig"]
     assert subprocess.run(command, input=signed.statement(), check=False, timeout=30).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "  alice KEY",
+        "\talice\t KEY",
+        "  # a comment that is indented\n\talice KEY",
+        " \t \n\nalice KEY",
+        "# Schl\u00fcssel\nalice KEY",
+        "alice KEY K\u00fcche, \u65e5\u672c",
+        "  # \u2028alice KEY",
+        "# \u0085alice KEY",
+        "alice\u3000KEY",
+        "alice KEY\u00a0comment",
+        "j\u00fcrgen KEY",
+        "j\u00fcrgen,alice KEY",
+        "j* KEY",
+        "j?rgen KEY",
+        "j??rgen KEY",
+        "alice KEY\x0bcomment",
+        "# \x0calice KEY",
+        "alice KEY\r",
+        "\ufeffalice KEY",
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.parametrize("by", ["alice", "j\u00fcrgen"])
+def test_lines_are_read_as_openssh_reads_them(keys: Path, tmp_path: Path, content: str, encoding: str, by: str) -> None:
+    """Indented, or with letters beyond ASCII in a comment or a name: what one takes the other takes, and no more."""
+    signed, allowed = sign(entry(by), keys / "ed25519"), tmp_path / "allowed"
+    allowed.write_bytes((content.replace("KEY", public(keys)) + "\n").encode(encoding, "replace"))
+    (tmp_path / "sig").write_text(ARMOUR.format(signed.sig), "ascii")
+    command = ["ssh-keygen", "-Y", "verify", "-f", allowed, "-I", by, "-n", NAMESPACE, "-s", tmp_path / "sig"]
+    done = subprocess.run(command, input=signed.statement(), capture_output=True, check=False, timeout=30)
+    try:
+        accepted = read_signers(allowed).accepts(signed, NOON)
+    except SettingsError:
+        accepted = False
+    assert accepted is (done.returncode == 0), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -121,6 +161,13 @@ def test_a_key_signs_in_the_names_its_line_gives(
     """Patterns as OpenSSH has them: an exclusion beats the rest, brackets are letters."""
     signed = sign(entry(by), keys / "ed25519")
     assert accepts(tmp_path / "allowed", f"{principals} {public(keys)}", signed) is expected
+
+
+def test_a_name_that_is_no_text_is_nobodys(keys: Path, tmp_path: Path) -> None:
+    """A ledger's JSON can hold half of a pair; no file can allow it."""
+    (tmp_path / "allowed").write_text(f"alice {public(keys)}", "ascii")
+    signer = read_signers(tmp_path / "allowed").signers[0]
+    assert not signer.admits("\ud800", signer.key, NOON)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +242,7 @@ def test_a_file_that_is_missing_empty_or_no_text_is_refused(tmp_path: Path) -> N
     with pytest.raises(SettingsError, match="names nobody"):
         read_signers(tmp_path / "empty")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingsError, match="cannot be read"):
+    with pytest.raises(SettingsError, match="Line 1"):
         read_signers(tmp_path / "binary")
 
 
