@@ -19,8 +19,10 @@ from app.store.engine import RETRY_AFTER_SECONDS, connected, sql, sqlstate, tran
 from app.store.tables import api_key
 
 SALT_BYTES = 32
-# Counts of yesterday and the day before are kept for the owner to look at; older ones and their salts are deleted.
+# Counts of yesterday and the day before are kept for the owner to look at.
 KEEP_DAYS = 2
+# Salts go with their day, but for this long a clock may still be set back into it, where counting must go on as before.
+SETTLING_MINUTES = 10
 _FORGOTTEN_AT_ONCE = 20_000
 _log = logging.getLogger(__name__)
 
@@ -54,8 +56,7 @@ class PostgresAccessStore:
     def daily_salt(self) -> tuple[date, bytes]:
         """Return the database's UTC day and that day's 32-byte salt, made on first use. Raises Unavailable.
 
-        Whoever makes a day's salt deletes what is left of the days that are over, so that it is gone before anybody is
-        counted under the new one.
+        Whoever makes a day's salt deletes what is left of the days that are over.
         """
         # Twice more: midnight may pass between reading and making.
         for _ in range(3):
@@ -69,7 +70,7 @@ class PostgresAccessStore:
         raise Unavailable("Today's salt could not be made.", details={"retry_after_seconds": RETRY_AFTER_SECONDS})
 
     def forget_days(self) -> None:
-        """Delete the salts and counts of days that have been over for KEEP_DAYS. Raises Unavailable."""
+        """Delete salts SETTLING_MINUTES and counts KEEP_DAYS after their day is over. Raises Unavailable."""
         with self._reached() as connection:
             while _forget_some(connection) == _FORGOTTEN_AT_ONCE:
                 pass
@@ -109,7 +110,7 @@ class PostgresAccessStore:
 
 def _forget_some(connection: Connection) -> int:
     """Delete the salts of days that are over and some of their counts; return how many counts."""
-    connection.execute(sql("forget_salts"), {"keep_days": KEEP_DAYS})
+    connection.execute(sql("forget_salts"), {"minutes": SETTLING_MINUTES})
     return connection.execute(sql("forget_counts"), {"keep_days": KEEP_DAYS, "batch": _FORGOTTEN_AT_ONCE}).rowcount
 
 

@@ -51,6 +51,7 @@ class Allowances(RuleBasedStateMachine):
         self.clock = MovableClock(BEGIN)
         self.used: Counter[tuple[date, str]] = Counter()
         self.salted: set[date] = set()
+        self.salts: dict[date, bytes] = {}
         self.key_limits = dict.fromkeys(KEYS, 3)
         self.go_to(BEGIN)
         self.limits, self.servers = [0, 0], [self.server(0)] * 2
@@ -107,12 +108,13 @@ class Allowances(RuleBasedStateMachine):
     @invariant()
     def the_database_counts_what_was_served(self) -> None:
         with self.database.owner.connect() as connection:
-            salts = {row.day: bytes(row.salt) for row in connection.execute(text("SELECT day, salt FROM daily_salt"))}
+            for row in connection.execute(text("SELECT day, salt FROM daily_salt")):
+                assert self.salts.setdefault(row.day, bytes(row.salt)) == bytes(row.salt)
             rows = connection.execute(text("SELECT day, subject, used FROM quota_use"))
             counted = {(row.day, bytes(row.subject)): row.used for row in rows}
         counters = Counters(self.database, PEPPERS)
         assert counted == {
-            (day, f"key:{who}".encode() if who in KEYS else counters.subject(who, salts[day])): used
+            (day, f"key:{who}".encode() if who in KEYS else counters.subject(who, self.salts[day])): used
             for (day, who), used in self.used.items()
         }
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import insert, select, text
 
 from app.errors import InvalidInput
-from app.store.access import KeyRing, PostgresAccessStore
+from app.store.access import SETTLING_MINUTES, KeyRing, PostgresAccessStore
 from app.store.engine import server_engine
 from app.store.tables import daily_salt, quota_use
 from tests.databases import Database
@@ -86,15 +86,16 @@ def test_salt_is_one_for_all_servers_of_a_day(database: Database) -> None:
 
 
 def test_new_salt_deletes_what_is_left_of_old_days(database: Database, store: PostgresAccessStore) -> None:
-    """Salts and counts are gone from the third day on; yesterday's are kept."""
-    today = datetime.now(UTC).date()
+    """Salts are gone ten minutes after their day is over, counts from the third day on."""
+    now = datetime.now(UTC)
+    today, salted = now.date(), (now - timedelta(minutes=SETTLING_MINUTES)).date()
     with database.owner.begin() as connection:
         for days in (1, 2, 3, 9):
             connection.execute(insert(daily_salt).values(day=today - timedelta(days), salt=b"s" * 32))
             connection.execute(insert(quota_use).values(day=today - timedelta(days), subject=SUBJECT, used=1))
     store.daily_salt()
     with database.owner.connect() as connection:
-        for table, kept in ((daily_salt, [0, 1, 2]), (quota_use, [1, 2])):
+        for table, kept in ((daily_salt, list(range((today - salted).days + 1))), (quota_use, [1, 2])):
             left = connection.scalars(select(table.c.day))
             assert sorted((today - day).days for day in left) == kept
 
