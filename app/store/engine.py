@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -34,6 +35,7 @@ __all__ = [
 
 RETRY_AFTER_SECONDS: Final = 2
 _LONGEST_HINT: Final = 300
+_log = logging.getLogger(__name__)
 
 # `public` and `extensions` are where a database may keep pgvector; nothing of ours is ever found there first.
 _SEARCH_PATH: Final = f"{SCHEMA},public,extensions"
@@ -41,6 +43,11 @@ _SEARCH_PATH: Final = f"{SCHEMA},public,extensions"
 # 25P03 and 25006 come after a stall and a fail-over.
 _UNAVAILABLE_CLASSES: Final = ("08", "53", "57", "58")
 _UNAVAILABLE_STATES: Final = frozenset({"25P03", "25P04", "25006", "55P03", "40001", "40P01"})
+# A right, table, column, function, type or schema that is not there. Every statement of the server's is tested with the
+# schema of its release, so the database is another's: taken back, half restored, or without the server's rights.
+_UNSUITED_STATES: Final = frozenset({"42501", "42P01", "42703", "42883", "42704", "3F000"})
+_LACKING: Final = "The database, or the server's right to it, is not what this release needs: run chatctx migrate"
+_SERVING: Final = "chatctx_serving"
 
 _CONNECT: Final[dict[str, Any]] = {
     "connect_timeout": 2,
@@ -90,7 +97,10 @@ def server_engine(url: str, *, pool_size: int = 8, drop_rights: bool = False) ->
         SettingsError: the address cannot be read or is not PostgreSQL's.
     """
     options = {**_SERVER_OPTIONS, **({"role": SERVER_ROLE} if drop_rights else {})}
-    engine = _engine(url, options, pool_size=pool_size, pool_timeout=0.5, isolation_level="AUTOCOMMIT")
+    engine = _engine(
+        url, options, pool_size=pool_size, pool_timeout=0.5, isolation_level="AUTOCOMMIT",
+        execution_options={_SERVING: True},
+    )  # fmt: skip
     event.listen(engine, "connect", _keep_values_from_log)
     return engine
 
@@ -114,8 +124,12 @@ def parameters_of(engine: Engine) -> tuple[dict[str, str], str, int]:
 
 @contextmanager
 def connected(engine: Engine) -> Iterator[Connection]:
-    """Lend a connection. A driver's error that means "not now" leaves as Unavailable, without the driver's message."""
-    with available(), engine.connect() as connection:
+    """Lend a connection. A driver's error that means "not now" leaves as Unavailable, without the driver's message.
+
+    On the server's engine, that is also one that means "not this database": whoever calls cannot mend it, and may well
+    be answered when the owner has.
+    """
+    with available(), _suited(engine), engine.connect() as connection:
         yield connection
 
 
@@ -134,11 +148,28 @@ def available() -> Iterator[None]:
     except (DBAPIError, PoolTimeout, DisconnectionError) as error:
         if not is_unavailable(error):
             raise
-        raise Unavailable(
-            "The knowledge base cannot be reached just now; the same call may work shortly.",
-            details={"retry_after_seconds": RETRY_AFTER_SECONDS},
-            hint=_hint(error),
-        ) from error
+        raise _unavailable(_hint(error)) from error
+
+
+@contextmanager
+def _suited(engine: Engine) -> Iterator[None]:
+    """Turn a server's errors that mean "not this database" into Unavailable; let every other error pass."""
+    try:
+        yield
+    except DBAPIError as error:
+        state = sqlstate(error)
+        if state not in _UNSUITED_STATES or not engine.get_execution_options().get(_SERVING):
+            raise
+        _log.error("the database is not what this release needs: SQLSTATE %s", state)
+        raise _unavailable(f"{_LACKING} (SQLSTATE {state})") from error
+
+
+def _unavailable(hint: str) -> Unavailable:
+    return Unavailable(
+        "The knowledge base cannot be reached just now; the same call may work shortly.",
+        details={"retry_after_seconds": RETRY_AFTER_SECONDS},
+        hint=hint,
+    )
 
 
 def _hint(error: Exception) -> str:

@@ -21,6 +21,12 @@ from app.cluster.address import PORT, SUPERUSER
 from tests.fakes import HashingEmbedder
 
 DIMS = 64
+# Statements that let every search divide by zero, as only a mistake in it would, and that undo it.
+DEFECT = (
+    """CREATE POLICY each ON publication USING (1 / (document_count * 0) = 1);
+    ALTER TABLE publication ENABLE ROW LEVEL SECURITY""",
+    "DROP POLICY each ON publication; ALTER TABLE publication DISABLE ROW LEVEL SECURITY",
+)
 
 
 class EmbeddingService(ThreadingHTTPServer):

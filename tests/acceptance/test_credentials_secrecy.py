@@ -27,7 +27,7 @@ from app.store.engine import owner_engine
 from tests.acceptance.conftest import ROOT, Program, run_program
 from tests.acceptance.credentials_owner import PLENTY, Owner, id_of
 from tests.acceptance.credentials_sweep import files_with_a_trace, size_of
-from tests.acceptance.privacy_failures import WatchedDatabase
+from tests.acceptance.privacy_failures import DEFECT, WatchedDatabase
 from tests.core.records import make_record
 from tests.databases import publish
 from tests.edge.wire import call_tool, message, post
@@ -171,9 +171,7 @@ def test_t20_no_part_of_a_key_is_left_anywhere(place: Place, record_property: No
         misused = [answer for key in keys[:5] for answer in misuse(program, key)]
         with place.database.broken("ALTER TABLE api_key RENAME TO gone", "ALTER TABLE gone RENAME TO api_key"):
             all_use("where the keys cannot be read", program, keys[:20])
-        with place.database.broken(
-            "ALTER VIEW published_record RENAME TO gone", "ALTER VIEW gone RENAME TO published_record"
-        ):
+        with place.database.broken(*DEFECT):
             all_use("where the server has a defect", program, keys[:20])
         place.told("listing", place.owner.done("keys", "list") + place.owner.done("keys", "list", "--json"))
         place.dump()

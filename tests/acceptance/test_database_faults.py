@@ -23,7 +23,9 @@ from sqlalchemy import URL, Engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from app.cluster import Cluster
+from app.cluster.address import APP
 from app.store.engine import owner_engine
+from app.store.migrating import downgrade, upgrade
 from tests.acceptance.conftest import ROOT, Program, Start
 from tests.acceptance.credentials_owner import Owner
 from tests.acceptance.outage_load import (
@@ -289,6 +291,10 @@ def test_t47_connections_that_others_have_taken_are_refused_until_they_are_given
 
 
 LOGIN = "server_of_a_test"
+EVERY_TOOL = (
+    ("search_knowledge", None), ("get_guidance", {"ids": ["use-stable-keys"]}),
+    ("submit_feedback", {"category": "other", "comment": "Read and found right."}),
+)  # fmt: skip
 
 
 def run_as_owner(database: Database, *statements: str) -> None:
@@ -363,6 +369,32 @@ def test_t18_a_database_that_is_dropped_is_503_and_not_ready(
             assert httpx.get(f"{program.base}/livez").status_code == 200
         database_server.create(database.name, TEMPLATE)
     record_property("figure", "20 calls refused, none 500")
+
+
+@pytest.mark.parametrize("revision", ["0004", "base"])
+def test_t18_a_schema_that_is_taken_back_is_503_and_not_ready(
+    serve: Start, database: Database, revision: str, record_property: Note
+) -> None:
+    """When the schema is taken back under a running server, no call is an internal error; migrated again, it serves.
+
+    Taken back by some revisions, or as a whole: whatever needs what is gone gets 503, and /readyz says not ready.
+    """
+    database.publish(make_record())
+    with served(serve, database) as program:
+        asker = Asker(program.base)
+        assert asker.ask().status == 200
+        downgrade(database.owner, revision)
+        answers = [asker.ask(tool, arguments) for tool, arguments in EVERY_TOOL for _ in range(3)]
+        check_refusals(answers, 200)
+        assert {answer.status for answer in answers} <= ({503} if revision == "base" else {200, 503})
+        assert not [answer for answer in answers if "internal_error" in answer.body]
+        assert httpx.get(f"{program.base}/readyz").status_code == 503
+        upgrade(database.owner, server_login=APP)
+        database.publish(make_record())
+        awaited(lambda: not kept_from_calling(asker), 5)
+        assert '"event": "defect"' not in program.output
+    refused = sum(answer.status == 503 for answer in answers)
+    record_property("figure", f"{revision}: {refused} of {len(answers)} calls refused, none an internal error")
 
 
 def refusal_to_start(home: Path, url: URL) -> str:

@@ -17,7 +17,7 @@ from app.cluster.address import DATABASE
 from app.transports import eventlog
 from tests.acceptance.conftest import ROOT, Program, Start, run_program
 from tests.acceptance.integrity_signed import allow, make_key
-from tests.acceptance.privacy_failures import WatchedDatabase
+from tests.acceptance.privacy_failures import DEFECT, WatchedDatabase
 from tests.acceptance.privacy_requests import QUESTION
 from tests.edge.wire import META, http_post, raw
 
@@ -132,6 +132,11 @@ def _words(call: ast.Call) -> str:
     return words
 
 
+# A constraint fails that no caller's words can break.
+UNCOUNTED = (
+    "ALTER TABLE quota_use ADD CONSTRAINT refuses CHECK (false) NOT VALID",
+    "ALTER TABLE quota_use DROP CONSTRAINT refuses",
+)
 FORGED = '\r\n2026-12-01 00:00:00,000 {"event": "forged"}\x1b[2J\x1b[31m\u2028\x85\x00'
 
 
@@ -165,6 +170,9 @@ def _fail_in_every_way(program: Program, database: WatchedDatabase) -> None:
             program.call("search_knowledge", {"query": f"{QUESTION} without {table}"})
             if table == "published_record":
                 _await(program, '"source": "app.serving"')
+    for breaking, mending in (DEFECT, UNCOUNTED):
+        with database.broken(breaking, mending):
+            program.call("search_knowledge", {"query": f"{QUESTION} once more"})
     database.run("UPDATE record SET topic = 'of the future' WHERE slug = 'store-money-as-numeric'")
     program.call("search_knowledge", {"query": "money amounts in a numeric column"})
     _await(program, "is withheld")

@@ -128,7 +128,7 @@ def _failures(stage: Stage) -> dict[str, tuple[AbstractContextManager[None], str
             "internal_error",
         ),
         "the words' table is gone": (_gone(database, "term_posting"), "degraded"),
-        "the records' view is gone": (_gone(database, "published_record"), "internal_error"),
+        "the records' view is gone": (_gone(database, "published_record"), "503 "),
         "the statistics' table is gone": (_gone(database, "retrieval_event"), "200 "),
         **{
             f"the embedding service answers with {how}": (service.failing(how), reason)
