@@ -24,6 +24,7 @@ from pathlib import Path
 
 from app.record import Runner
 from review.verify.locks import NPM_LOCK, PACKAGE_JSON, QUIET, Pins, find_npm, read_lock, run_installer
+from review.verify.needs import NotAtHand
 
 FOLDER = "check-packages"
 _TREE, _SEAL = "tree", "seal"
@@ -104,10 +105,24 @@ def _install_python(tree: Path, pins: Pins, lock: bytes) -> None:
 
 def _install_node(tree: Path, pins: Pins, lock: bytes) -> None:
     npm = find_npm(pins)
+    _need_hashes(pins, lock)
     tree.mkdir()
     (tree / PACKAGE_JSON).write_text(pins.package_json())
     (tree / NPM_LOCK).write_bytes(lock)
     run_installer([npm, "ci", "--ignore-scripts", *QUIET], pins, tree)
+
+
+def _need_hashes(pins: Pins, lock: bytes) -> None:
+    """Refuse what npm would take: a lock without the hash of a file."""
+    try:
+        packages = json.loads(lock).get("packages", {})
+        bare = [name for name, entry in packages.items() if name and not entry.get("integrity")]
+    except (ValueError, AttributeError) as error:
+        raise NotAtHand(f"the lock of {pins.text} cannot be read: delete it, and it is made anew") from error
+    if bare:
+        raise NotAtHand(
+            f"the lock of {pins.text} has no hash for {len(bare)} of its files: delete it, and it is made anew"
+        )
 
 
 def _open_to_others(tree: Path) -> None:

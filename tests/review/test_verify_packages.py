@@ -138,6 +138,14 @@ def test_a_file_that_is_not_the_locked_one_is_not_installed(bench, locked):
     assert environments(bench) == []
 
 
+def test_a_lock_without_hashes_installs_nothing(bench, locked):
+    """Whoever can write beside the records cannot have anything else fetched by leaving them out."""
+    lock = bench.records / "locks" / Pins(Runner.PYTHON, "widget==1.0").lock_name()
+    lock.write_text("widget==1.0\ngadget==1.5\n")
+    [result] = results(record_with(bench, "python", SAYS_VERSION, packages=["widget==1.0"]))
+    assert (result.outcome, environments(bench)) == (Outcome.UNAVAILABLE, [])
+
+
 def test_without_an_index_what_is_in_the_cache_runs_and_the_rest_is_unavailable(bench, locked):
     """Never passed."""
     path = record_with(bench, "python", SAYS_VERSION, packages=["widget==1.0"])
@@ -259,6 +267,24 @@ def test_npm_packages_are_locked_fetched_once_and_run_nothing_of_their_own(bench
     asked = len(registry.asked)
     assert [result.outcome for result in results(path)] == [Outcome.PASSED, Outcome.FAILED]
     assert len(registry.asked) == asked
+
+
+@NEEDS_NPM
+@pytest.mark.parametrize(
+    ("lock", "reason"),
+    [
+        ('{"packages": {"": {}, "node_modules/widget": {"version": "1.0.0"}}}', "no hash for 1 of"),
+        ("[", "cannot be read"),
+    ],
+)
+def test_an_npm_lock_without_hashes_installs_nothing(bench, registry, lock, reason):
+    """Npm itself would take it."""
+    path = record_with(bench, "node", "", packages=["widget@1.0.0"])
+    (bench.records / "locks").mkdir()
+    (bench.records / "locks" / Pins(Runner.NODE, "widget@1.0.0").lock_name()).write_text(lock)
+    [result] = results(path)
+    assert (result.outcome, reason in result.reason) == (Outcome.UNAVAILABLE, True)
+    assert (registry.asked, environments(bench)) == ([], [])
 
 
 @NEEDS_NPM
