@@ -146,10 +146,6 @@ class Access:
         """Delete what is left of guests of days that are over. Raises Unavailable."""
         self._store.forget_days()
 
-    def mint(self, kind: KeyKind = "live") -> NewKey:
-        """Return a new key with what is to be stored of it. Does no I/O."""
-        return new_key(self._peppers, kind)
-
     def query_hash(self, question: str) -> bytes:
         """Return the keyed hash of a normalised question, comparable within a month. Does no I/O."""
         month = self._clock.now().strftime("%Y-%m").encode()

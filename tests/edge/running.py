@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.access import Access, PepperRing
+from app.access import Access, NewKey, PepperRing, new_key
 from app.operations import OPERATIONS
 from app.ports import AccessStore
 from app.settings import Settings
@@ -36,6 +36,11 @@ class RunningEdge:
     access: Access
     store: AccessStore
     ready: dict[str, bool] = field(default_factory=dict)
+    peppers: PepperRing = PEPPERS
+
+    def new_key(self) -> NewKey:
+        """Return a key that the server takes once it is kept."""
+        return new_key(self.peppers)
 
     @property
     def url(self) -> str:
@@ -73,7 +78,7 @@ def run_edges(home: Path) -> Iterator[StartEdge]:
         thread.start()
         assert started.wait(10)
         running.append((server, thread))
-        return RunningEdge(port, app, server, thread, access, access_store, ready)
+        return RunningEdge(port, app, server, thread, access, access_store, ready, peppers)
 
     yield start
     for server, _ in running:

@@ -13,7 +13,7 @@ SEARCH = {"query": "react list keys"}
 @pytest.fixture
 def keyed(fresh_edge):
     """A server that knows one key, and the key."""
-    key = fresh_edge.access.mint()
+    key = fresh_edge.new_key()
     fresh_edge.store.add_key(key)
     return fresh_edge, key.text
 
@@ -53,7 +53,7 @@ def test_the_rule_holds_for_every_message(keyed):
 
 def test_guests_can_be_shut_out(start_edge):
     edge = start_edge(guest_access=False)
-    key = edge.access.mint()
+    key = edge.new_key()
     edge.store.add_key(key)
     assert post(edge.endpoint, message("initialize")).status_code == 401
     assert httpx.get(edge.endpoint, headers={"accept": "text/event-stream"}).status_code == 401

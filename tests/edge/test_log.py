@@ -66,7 +66,7 @@ def test_nothing_a_caller_sends_gets_into_the_log(fresh_edge, caplog):
 
 def test_a_key_does_not_get_into_the_log(fresh_edge, caplog):
     caplog.set_level(logging.DEBUG)
-    key = fresh_edge.access.mint()
+    key = fresh_edge.new_key()
     fresh_edge.store.add_key(key)
     call_tool(fresh_edge.endpoint, "search_knowledge", {"query": "ab"}, authorization=f"Bearer {key.text}")
     ours = "".join(r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore")))

@@ -86,7 +86,7 @@ def test_a_used_up_allowance_costs_the_database_nothing(start_edge):
 
 def test_a_key_has_its_own_allowance(start_edge):
     edge = start_edge(guest_daily_quota=0)
-    key = edge.access.mint()
+    key = edge.new_key()
     edge.store.add_key(key, daily_quota=2)
     statuses = [search(edge, authorization=f"Bearer {key.text}") for _ in range(3)]
     assert [r.status_code for r in statuses] == [200, 200, 429]

@@ -266,7 +266,7 @@ def test_what_stands_behind_the_body_is_no_header(edge, trailer):
 def test_a_key_behind_the_body_is_not_presented(start_edge):
     """A valid key in a trailer opens nothing."""
     edge = start_edge(guest_access=False)
-    key = edge.access.mint()
+    key = edge.new_key()
     edge.store.add_key(key)
     request = chunked_post(edge.port, PING, f"Authorization: Bearer {key.text}")
     assert status_of(raw(edge.port, request)) == 401
