@@ -189,7 +189,8 @@ def _write_versions(connection: Connection, batch: Sequence[PublishInput]) -> No
         elif before != entry.content_hash:
             raise LedgerError(
                 f"{entry.record.slug}: version {entry.content_version} was published before with other content. "
-                "The ledger is not the one this database was published from."
+                "The ledger is not the one this database was published from: restore it, or publish into an empty "
+                "database."
             )
     if new:
         connection.execute(insert(record_version), new)

@@ -17,9 +17,10 @@ from tests.databases import Database
 DOCUMENT = ROOT / "docs/operations.md"
 
 
-def blocks(heading: str) -> list[str]:
-    """Return the command blocks of a section, in their order."""
-    section = next(part for part in DOCUMENT.read_text("utf-8").split("\n## ") if part.startswith(f"{heading}\n"))
+def blocks(heading: str, document: Path = DOCUMENT) -> list[str]:
+    """Return the command blocks of a section up to the next heading, in their order."""
+    sections = re.split(r"\n#{2,} ", document.read_text("utf-8"))
+    section = next(part for part in sections if part.startswith(f"{heading}\n"))
     return [re.sub(r"(?m)^ +", "", block) for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
 
 
