@@ -1,7 +1,8 @@
 """The owner's passphrase: whether one is asked for, whether a text is it, and how it is replaced.
 
 Lock(settings).is_set         whether a decision asks for it
-Lock(settings).verify(text)   whether a text is it
+Lock(settings).verify(text)   whether a text is it; opens the lock if so
+Lock(settings).require()      refuse while it is shut: what decides is given a lock that somebody has opened
 
 What is stored is in `app.passphrasefile`; whose passphrase decides about records is named beside them, in `app.owners`.
 On a terminal `app.transports.cli.asking.confirm_owner` does all of it.
@@ -57,6 +58,7 @@ class Lock:
         self._home = settings.home
         self._records = settings.records
         self._wrong = 0
+        self._opened = False
 
     @property
     def is_set(self) -> bool:
@@ -74,8 +76,13 @@ class Lock:
         waits = (0, *PAUSES_SECONDS)
         return waits[self._wrong] if self._wrong < len(waits) else None
 
+    def require(self) -> None:
+        """Return when none is set or this lock was opened with it. Raises PassphraseError, also as `is_set`."""
+        if self._required() is not None and not self._opened:
+            raise PassphraseError("This asks for the owner's passphrase, and it was not given: nothing was done.")
+
     def verify(self, text: str) -> bool:
-        """Tell whether a text is the passphrase. Takes a moment, and 64 MiB.
+        """Tell whether a text is the passphrase, and open the lock if so. Takes a moment, and 64 MiB.
 
         What was hashed with other parameters than today's is hashed anew.
 
@@ -87,6 +94,7 @@ class Lock:
             raise PassphraseError("No passphrase is set: `chatctx owner set-passphrase` sets one.")
         if not self.matches(stored, text):
             return False
+        self._opened = True
         if _hasher().check_needs_rehash(stored.encoded):
             # It was right all the same where it cannot be written, or has just been changed.
             with suppress(PassphraseError):

@@ -11,6 +11,7 @@ import getpass
 
 from app.database import policy_of
 from app.integrity import Policy
+from app.passphrase import Lock
 from app.recordfile import RecordFile
 from app.settings import Settings
 from review.bench import Verdict
@@ -27,40 +28,51 @@ NOTE_CHARACTERS = (3, 500)
 _NAME_CHARACTERS = 80
 
 
-def approve(settings: Settings, file: RecordFile, *, by: str | None, note: str | None) -> Entry:
+def approve(
+    settings: Settings, file: RecordFile, *, by: str | None, note: str | None, lock: Lock | None = None
+) -> Entry:
     """Append an approval of a record exactly as its file stood when it was read, and keep a copy of that text.
 
+    Args:
+        lock: one that was opened with the owner's passphrase; needed where one is set, here and for the others.
+
     Raises:
+        PassphraseError: it is shut.
         LedgerError: the ledger is broken.
         InvalidDecision: `by` is no name.
         Refused: it would say nothing new, or cannot be signed as it must.
         SettingsError: the key or the file of allowed signers cannot be used.
     """
+    (lock or Lock(settings)).require()
     keep_snapshot(settings.records, file)
     return _append(settings, Decision.APPROVE, file.record.slug, file.sha256, by=by, note=note)
 
 
-def deprecate(settings: Settings, slug: str, *, by: str | None, reason: str) -> Entry:
+def deprecate(settings: Settings, slug: str, *, by: str | None, reason: str, lock: Lock | None = None) -> Entry:
     """Take a record out of service from the next publish on.
 
     Raises:
+        PassphraseError: the owner's lock is shut.
         Refused: it is not approved, or the decision cannot be signed as it must.
         LedgerError: the ledger is broken.
         InvalidDecision, SettingsError: as `approve`.
     """
+    (lock or Lock(settings)).require()
     last = read_ledger(settings.records / LEDGER).last(slug)
     if last is None:
         raise Refused(f"{slug} has never been approved, so there is nothing to deprecate.")
     return _append(settings, Decision.DEPRECATE, slug, last.sha256, by=by, note=reason)
 
 
-def take_back(settings: Settings, entry: Entry, *, by: str | None) -> Entry:
+def take_back(settings: Settings, entry: Entry, *, by: str | None, lock: Lock | None = None) -> Entry:
     """Undo a decision by another one: what it replaced counts again. The ledger keeps both.
 
     Raises:
+        PassphraseError: the owner's lock is shut.
         Refused: somebody has decided about the record since, or there is nothing to go back to.
         LedgerError: the ledger is broken.
     """
+    (lock or Lock(settings)).require()
     history = read_ledger(settings.records / LEDGER).history(entry.slug)
     if not history or history[-1].hash != entry.hash:
         raise Refused(f"{entry.slug} was decided about since: look at it again.")

@@ -57,8 +57,8 @@ def approve_command(
     note = _reason(verdict, note, yes=yes)
     if not yes:
         _show_and_ask(shelf, file)
-    confirm_owner(settings_of(context))
-    entry = approve(settings_of(context), file, by=by, note=note)
+    lock = confirm_owner(settings_of(context))
+    entry = approve(settings_of(context), file, by=by, note=note, lock=lock)
     _tell(entry, as_json=as_json, then="It is served from the next publish on.")
 
 
@@ -77,8 +77,8 @@ def deprecate_command(
     slug = _the_one(slugs)
     if not yes:
         _ask(f"Deprecate {slug}?")
-    confirm_owner(settings_of(context))
-    entry = deprecate(settings_of(context), slug, by=by, reason=reason)
+    lock = confirm_owner(settings_of(context))
+    entry = deprecate(settings_of(context), slug, by=by, reason=reason, lock=lock)
     _tell(entry, as_json=as_json, then="It is withdrawn at the next publish.")
 
 

@@ -18,7 +18,9 @@ import pytest
 
 from app.errors import PassphraseError
 from app.passphrase import Lock
+from app.recordfile import read_record
 from app.settings import Settings
+from review.decisions import approve, deprecate, take_back
 from review.ledger import read_ledger
 from tests.cli.terminals import Nursery, Terminal
 from tests.databases import Database
@@ -534,6 +536,26 @@ def test_the_status_tells_how_it_is_hashed_and_whether_the_records_name_it(locke
     assert "Argon2id, 64 MiB, 3 passes, 4 lanes" in told
     assert "$argon2" not in told
     assert "can approve without the passphrase" in " ".join(told.split())
+
+
+def test_no_way_of_deciding_forgets_to_ask(locked: Desk) -> None:
+    """What decides as the commands do has to bring a lock that was opened with the passphrase."""
+    file = read_record(locked.records / "data" / f"{SLUG}.md")
+    lock = Lock(locked.settings)
+    assert not lock.verify(OTHER)
+    for shut in (None, lock):
+        with pytest.raises(PassphraseError, match="was not given"):
+            approve(locked.settings, file, by="ada", note=None, lock=shut)
+    assert not list(locked.records.glob(".approved/*"))
+    assert lock.verify(PASSPHRASE)
+    entry = approve(locked.settings, file, by="ada", note=None, lock=lock)
+    with pytest.raises(PassphraseError, match="was not given"):
+        deprecate(locked.settings, SLUG, by="ada", reason="there is a better one")
+    with pytest.raises(PassphraseError, match="was not given"):
+        take_back(locked.settings, entry, by="ada")
+    assert locked.decisions() == 1
+    take_back(locked.settings, entry, by="ada", lock=lock)
+    assert locked.decisions() == 2
 
 
 def test_what_the_desk_asks_is_what_the_commands_ask(locked: Desk) -> None:

@@ -34,8 +34,8 @@ def expect_owner(settings: Settings) -> None:
         _need_terminal()
 
 
-def confirm_owner(settings: Settings) -> None:
-    """Return when no passphrase is set, or once it has been typed.
+def confirm_owner(settings: Settings) -> Lock:
+    """Return the lock once the passphrase has been typed, or at once when none is set.
 
     Raises:
         PassphraseError: there is no terminal, it was wrong three times or not typed, or its file cannot be used.
@@ -43,6 +43,7 @@ def confirm_owner(settings: Settings) -> None:
     lock = Lock(settings)
     if lock.is_set:
         ask_until(lock, _PROMPT, lock.verify)
+    return lock
 
 
 def ask_until(lock: Lock, prompt: str, right: Callable[[str], bool]) -> str:
