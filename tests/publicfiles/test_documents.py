@@ -53,7 +53,7 @@ def test_every_setting_in_a_document_exists(document: Path) -> None:
 def test_every_path_in_a_document_exists(document: Path) -> None:
     """Files, folders and test paths that are named are there."""
     text = document.read_text("utf-8")
-    named = set(re.findall(r"\b(?:docs|tests|app|review|bench|migrations)/[\w./-]*\w(?![\w<])", text))
+    named = set(re.findall(r"(?<![\w/])(?:docs|tests|app|review|bench|migrations)/[\w./-]*\w(?![\w<])", text))
     links = set(re.findall(r"\]\(([^)#:]+)\)", text))
     missing = [path for path in named if not list(ROOT.glob(path.rstrip("/"))) and "<" not in path]
     missing += [link for link in links if not (document.parent / link).exists()]

@@ -279,7 +279,8 @@ def test_two_records_with_one_slug_are_both_refused(bench):
 
 
 @pytest.mark.parametrize(
-    "command", ["check", "new", "show", "diff", "approve", "deprecate", "history", "publish", "verify"]
+    "command",
+    ["check", "new", "import", "lint", "stale", "show", "diff", "approve", "deprecate", "history", "publish", "verify"],
 )
 def test_every_command_explains_itself_and_offers_json(bench, command):
     """Help is there, and says how to get output for programs."""
