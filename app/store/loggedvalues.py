@@ -9,7 +9,8 @@ from app.store.tables import SERVER_ROLE
 
 REMEDY = (
     "have an administrator of the database run: "
-    f"GRANT SET ON PARAMETER log_parameter_max_length TO {SERVER_ROLE}; then restart the server"
+    f"GRANT SET ON PARAMETER log_parameter_max_length TO {SERVER_ROLE}; then restart the server. "
+    "What auto_explain and pgaudit log is switched off by their own settings"
 )
 _LONGEST_VALUE = "log_parameter_max_length"
 # Values at which nothing of ours is logged: "mod" logs feedback, which is cleaned before it gets there.
@@ -20,7 +21,7 @@ _SILENT = {
     "log_transaction_sample_rate": {"0"},
 }
 # Extensions that name the values that were searched for, whatever is said about parameters.
-_PLANS = {"auto_explain.log_min_duration": {"-1"}, "pgaudit.log_parameter": {"off"}}
+_EXTENSIONS = {"auto_explain.log_min_duration": {"-1"}, "pgaudit.log_parameter": {"off", "false", "no", "0"}}
 
 
 def logged_values(connection: Connection) -> list[str]:
@@ -29,9 +30,9 @@ def logged_values(connection: Connection) -> list[str]:
     Args:
         connection: one of the server's engine, because logins may have settings of their own.
     """
-    telling = _SILENT | _PLANS
+    telling = _SILENT | _EXTENSIONS
     rows = connection.execute(sql("log_settings"), {"names": [_LONGEST_VALUE, *telling]})
     found = {row.name: row.setting for row in rows}
     if found[_LONGEST_VALUE] == "0":
-        telling = _PLANS
+        telling = _EXTENSIONS
     return [f"{name}={found[name]}" for name, silent in telling.items() if name in found and found[name] not in silent]

@@ -7,11 +7,13 @@ from contextlib import suppress
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
 
 from app.cluster import Cluster
 from app.contract import DegradedReason, FeedbackCategory, FeedbackSource, Mode
 from app.ports import FeedbackEntry, RetrievalEvent
 from app.store.catalogue import PostgresCatalogue
+from app.store.loggedvalues import logged_values
 from app.store.signals import PostgresSignals
 from app.store.tables import metadata
 from tests.core.records import make_record
@@ -93,3 +95,21 @@ def test_no_constraint_reads_what_a_stranger_wrote(database: Database) -> None:
         ).all()
     assert read
     assert not any("comment" in definition or "record" in definition for definition in read)
+
+
+@pytest.mark.parametrize(
+    ("name", "silent", "telling"),
+    [("pgaudit.log_parameter", "off", "on"), ("auto_explain.log_min_duration", "-1", "250ms")],
+)
+def test_extensions_that_log_values_are_warned_of(database: Database, name: str, silent: str, telling: str) -> None:
+    """Neither is in the wheel: PostgreSQL keeps their settings for them until they are loaded."""
+    with database.server.connect() as connection:
+        quiet = logged_values(connection)
+        assert not [setting for setting in quiet if setting.startswith(name)]
+        for value, more in ((silent, []), (telling, [f"{name}={telling}"])):
+            connection.execute(text("SELECT set_config(:name, :value, false)"), {"name": name, "value": value})
+            assert logged_values(connection) == [*quiet, *more]
+        # Whatever may be said about values of the server's own.
+        with suppress(ProgrammingError):
+            connection.execute(text("SET log_parameter_max_length = 0"))
+        assert f"{name}={telling}" in logged_values(connection)
