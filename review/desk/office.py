@@ -66,6 +66,7 @@ class Office:
     similarity: Similarity | None = None
     mailbox: Mailbox | None = None
     _unlocked: float | None = None
+    _key: Lock | None = None
     _done: list[Done] = field(default_factory=list)
     _lock: RLock = field(default_factory=RLock)
 
@@ -99,7 +100,7 @@ class Office:
         if not lock.verify(text):
             time.sleep(WRONG_SECONDS)
             raise PassphraseError("That was not the owner's passphrase: nothing was done.")
-        self._unlocked = time.monotonic()
+        self._unlocked, self._key = time.monotonic(), lock
 
     def approve(self, item: Item, studied: Dossier, note: str) -> Entry:
         """Approve what was studied, and nothing else.
@@ -119,7 +120,8 @@ class Office:
             if read_record(studied.file.path).sha256 != studied.file.sha256:
                 raise Refused("The file was changed while you read it: look at it again.")
             self._refuse_if_locked()
-            entry = approve(self.settings, studied.file, by=self.by, note=clean_note(note) if note else None)
+            cleaned = clean_note(note) if note else None
+            entry = approve(self.settings, studied.file, by=self.by, note=cleaned, lock=self._key)
             self._done.append(Done(item, f"approval of {entry.slug}", entry))
             self.keep_draft(item.key, "")
         return entry
@@ -173,7 +175,7 @@ class Office:
             done = self._done[-1]
             if done.entry is not None:
                 self._refuse_if_locked()
-                take_back(self.settings, done.entry, by=self.by)
+                take_back(self.settings, done.entry, by=self.by, lock=self._key)
             self._remark(done.item, Aside.REOPEN, None, None)
             self._done.pop()
         return done.words
