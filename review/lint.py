@@ -19,7 +19,7 @@ from app.errors import RecordError
 from app.record import canonical_form
 from app.recordfile import parse_record
 from review.lintbody import headings, joined_lines, list_markers, straight_body
-from review.linthead import dates, field_order, quoted_versions, straight_head, technology_names
+from review.linthead import dates, field_order, quoted_versions, straight_head, technology_names, trailing_spaces
 
 _ROUNDS = 6
 # As JSON writes what curly quotes become.
@@ -93,6 +93,7 @@ def _last_line(text: str) -> str:
 _STEPS: tuple[tuple[str, Step], ...] = (
     ("line ends", _line_ends),
     ("Unicode normal form", _normal_form),
+    ("spaces behind lines", trailing_spaces),
     ("curly quotes", straight_head),
     ("curly quotes", straight_body),
     ("quotes around versions", quoted_versions),
@@ -101,6 +102,6 @@ _STEPS: tuple[tuple[str, Step], ...] = (
     ("order of fields", field_order),
     ("list markers", list_markers),
     ("headings and empty lines", headings),
-    ("wrapped lines and spaces", joined_lines),
+    ("wrapped lines", joined_lines),
     ("line ends", _last_line),
 )

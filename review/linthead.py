@@ -38,6 +38,11 @@ _DOUBLE = "“”„"
 _SINGLE = "‘’‚"  # noqa: RUF001 - what it is about
 
 
+def trailing_spaces(text: str) -> str:
+    """Take away spaces behind lines."""
+    return _each_line(text, str.rstrip)
+
+
 def straight_head(text: str) -> str:
     """Make curly quotes straight, around a value and inside it."""
     return _each_line(text, _straight)
@@ -186,7 +191,7 @@ def _parted(text: str) -> tuple[list[str], list[str], list[str]]:
     end = next((place for place, line in enumerate(lines[1:], start=1) if line.rstrip() == "---"), 0)
     if lines[0].rstrip() != "---" or not end:
         return [], [], lines
-    return ["---"], [line.rstrip() for line in lines[1:end]], ["---", *lines[end + 1 :]]
+    return ["---"], lines[1:end], ["---", *lines[end + 1 :]]
 
 
 def _whole(head: list[str], lines: list[str], rest: list[str]) -> str:

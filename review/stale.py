@@ -111,19 +111,11 @@ def due(
         if shelf.state(slug) not in (State.APPROVED, State.CHANGED):
             continue
         said = (feedback or {}).get(slug)
-        reasons = [
-            *_checks((results or {}).get(slug, ())),
-            *_sources(shelf, file, today + ahead),
-            *_versions(shelf, file, majors),
-            *(
-                [Reason(Cause.FEEDBACK, said.since, f"something was said and waits, {said.times} times")]
-                if said
-                else []
-            ),
-        ]
+        reasons = [*_checks((results or {}).get(slug, ())), *_sources(shelf, file, today + ahead)]
+        reasons += [*_versions(shelf, file, majors), *_feedback(said)]
         if reasons:
-            title, times = file.record.title, said.times if said else 0
-            found.append(Due(slug, title, shelf.state(slug), tuple(sorted(reasons, key=_urgency)), times))
+            ordered = tuple(sorted(reasons, key=_urgency))
+            found.append(Due(slug, file.record.title, shelf.state(slug), ordered, said.times if said else 0))
     return sorted(found, key=lambda one: (_urgency(one.reasons[0])[0], -one.feedback, one.reasons[0].since, one.slug))
 
 
@@ -155,6 +147,11 @@ def _checks(results: Iterable[Mapping[str, Any]]) -> Iterator[Reason]:
         if result["outcome"] == Outcome.FAILED.value:
             tool = f"{result['tool']} {result['version']}"
             yield Reason(Cause.CHECK, date.fromisoformat(result["date"]), f"check {result['check']} fails on {tool}")
+
+
+def _feedback(said: Waiting | None) -> Iterator[Reason]:
+    if said:
+        yield Reason(Cause.FEEDBACK, said.since, f"something was said and waits, {said.times} times")
 
 
 def _sources(shelf: Shelf, file: RecordFile, today: date) -> Iterator[Reason]:
