@@ -25,8 +25,11 @@ from review.publish import (
 )
 from review.screen import Bar, counted, progress_bar, records_of, settings_of
 
-_KINDS = ("added", "changed", "deprecated", "to_embed")
-_VERBS = {"added": "add", "changed": "change", "deprecated": "deprecate", "to_embed": "embed"}
+_KINDS = ("added", "changed", "deprecated", "to_embed", "proved")
+_VERBS = {
+    "added": "add", "changed": "change", "deprecated": "deprecate", "to_embed": "embed",
+    "proved": "tell another day of proof of",
+}  # fmt: skip
 _LISTED = 12
 
 

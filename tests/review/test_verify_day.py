@@ -72,7 +72,7 @@ def test_a_later_proof_is_published_without_another_approval_and_a_failure_takes
     first = publication(database.owner)
     say(bench, TODAY + timedelta(days=3), Outcome.PASSED)
     told = bench.json("publish")
-    assert (told["changed"], told["unchanged"]) == ([], [SLUG])
+    assert (told["changed"], told["unchanged"], told["proved"]) == ([], [SLUG], [SLUG])
     assert ask(bench, "get", SLUG)["verified_on"] == (TODAY + timedelta(days=3)).isoformat()
     before = publication(database.owner)
     assert before.published_at > first.published_at
