@@ -122,7 +122,7 @@ def login_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError) as error:
-        raise InvalidDecision("your login has no name here: say --by NAME") from error
+        raise InvalidDecision("your login has no name here: say --by NAME, or set LOGNAME") from error
 
 
 def _append(

@@ -63,16 +63,13 @@ def append(
 
     Raises:
         LedgerError: the chain is broken.
-        Refused: the decision changes nothing: the last one says the same of the same text, in the same name, with the
-            same key, and counts.
+        Refused: the last decision says the same, in the same name with the same key, and counts.
     """
     with _exclusively(path) as file:
         ledger = parse_ledger(file.read())
         _mend(path, file, ledger)
         entry = draft(ledger, slug=slug, sha256=sha256, decision=decision, by=by, note=note, at=at)
-        entry = _settled(ledger, entry, prove(ledger, policy or Policy()), sign)
-        _write(file, entry)
-    return entry
+        return _write(file, _settled(ledger, entry, prove(ledger, policy or Policy()), sign))
 
 
 @contextmanager
@@ -140,7 +137,7 @@ def _said(entry: Entry) -> tuple[object, ...]:
     return entry.decision, entry.sha256, entry.by, entry.sig is None, key_of(entry)
 
 
-def _write(file: BinaryIO, entry: Entry) -> None:
+def _write(file: BinaryIO, entry: Entry) -> Entry:
     """Write the line behind the others, also where an editor left the last one without an end, and to the disk."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - 1))
@@ -148,3 +145,4 @@ def _write(file: BinaryIO, entry: Entry) -> None:
     file.write(start + entry.line() + b"\n")
     file.flush()
     os.fsync(file.fileno())
+    return entry

@@ -40,8 +40,8 @@ def approve_command(
     """Approve one record as it stands.
 
     Refused when a gate finds an error or a check fails: those that have not passed on this text are run. Where a
-    gate warns, a reason is asked for and kept in the ledger. What is approved already is approved again only by
-    somebody else, or where the approval does not count or gets signed.
+    gate warns, a reason is asked for and kept in the ledger. What is approved already is approved again where the
+    approval does not count, or where name, key or signature differ.
     """
     slug = _the_one(slugs)
     if not yes:
@@ -49,11 +49,7 @@ def approve_command(
     expect_owner(settings_of(context))
     shelf = open_shelf(records_of(context))
     file = shelf.file(slug)
-    verdict = _judged(context, shelf, slug, words_only=words_only)
-    if not as_json:
-        print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
-    refuse_errors(verdict)
-    _prove(context, file)
+    verdict = _passed(context, shelf, file, words_only=words_only, quiet=as_json)
     note = _reason(verdict, note, yes=yes)
     if not yes:
         _show_and_ask(shelf, file)
@@ -107,9 +103,16 @@ def _the_one(slugs: tuple[str, ...]) -> str:
     return slugs[0]
 
 
-def _judged(context: click.Context, shelf: Shelf, slug: str, *, words_only: bool) -> Verdict:
+def _passed(context: click.Context, shelf: Shelf, file: RecordFile, *, words_only: bool, quiet: bool) -> Verdict:
+    """Return what the gates say, shown unless it is to be quiet. Raises Refused for an error or a failed check."""
+    slug = file.record.slug
     similarity = None if words_only else similarity_of(shelf, settings_of(context))
-    return judge(shelf, [slug], today=today(), similarity=similarity)[0]
+    verdict = judge(shelf, [slug], today=today(), similarity=similarity)[0]
+    if not quiet:
+        print_findings([(slug, gate, finding) for gate, finding in verdict.findings()])
+    refuse_errors(verdict)
+    _prove(context, file)
+    return verdict
 
 
 def _prove(context: click.Context, file: RecordFile) -> None:
@@ -154,7 +157,8 @@ def _ask(question: str) -> None:
 def _tell(entry: Entry, *, as_json: bool, then: str) -> None:
     if as_json:
         return print_json(_row(entry))
-    click.echo(f"{entry.decision.value}d: {entry.slug} ({entry.sha256[:12]}) by {entry.by}. {then}")
+    how = ", signed" if entry.sig else ""
+    click.echo(f"{entry.decision.value}d: {entry.slug} ({entry.sha256[:12]}) by {entry.by}{how}. {then}")
     return None
 
 

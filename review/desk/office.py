@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import tempfile
@@ -18,7 +17,7 @@ from app.passphrase import Lock
 from app.recordfile import read_record
 from app.settings import Settings
 from review.bench import Shelf, Similarity, judge, open_shelf
-from review.decisions import approve, clean_note, refuse_errors, take_back, warned
+from review.decisions import approve, clean_note, login_name, refuse_errors, take_back, warned
 from review.desk.dossier import Dossier, dossier
 from review.desk.mailbox import Mailbox
 from review.desk.queue import Item, Kind, queue, stale_items
@@ -61,7 +60,7 @@ class Office:
     """
 
     settings: Settings
-    by: str = field(default_factory=getpass.getuser)
+    by: str = field(default_factory=login_name)
     extra: tuple[Extra, ...] = (stale_items,)
     similarity: Similarity | None = None
     mailbox: Mailbox | None = None

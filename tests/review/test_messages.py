@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -86,7 +87,10 @@ def test_a_login_without_a_name_is_told_to_give_one(candidate: Bench) -> None:
         [sys.executable, "-c", without_name, "review", "approve", SLUG, "--yes"],
         env=environ, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (1, "invalid_decision: your login has no name here: say --by NAME\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "invalid_decision: your login has no name here: say --by NAME, or set LOGNAME\n",
+    )
 
 
 def test_a_misspelt_record_is_answered_with_the_one_that_is_meant(candidate: Bench) -> None:
@@ -110,4 +114,5 @@ def test_a_key_that_may_not_sign_in_a_name_says_where_names_stand(candidate: Ben
     candidate.environ["CHATCTX_ALLOWED_SIGNERS"] = str(allow(folder / "allowed", "bob", folder / "k"))
     refused = candidate.run("approve", SLUG, "--by", "ada", "--yes", code=1)
     assert "say --by with the name that stands before it in the file of CHATCTX_ALLOWED_SIGNERS" in refused.stderr
-    candidate.approve(SLUG, by="bob")
+    said = candidate.run("approve", SLUG, "--by", "bob", "--yes").stdout
+    assert re.fullmatch(rf"approved: {SLUG} \(\w{{12}}\) by bob, signed\. .*\n", said)
