@@ -14,6 +14,11 @@ from tests.acceptance.conftest import ROOT
 from tests.databases import Database
 
 NEXT = "next"
+_MOVED_BY_ITSELF = """-- Move a key to a newer pepper unless somebody else has.
+-- No parameter may be null.
+UPDATE api_key SET mac = CAST(:mac AS bytea), pepper_id = :pepper_id
+WHERE key_id = :key_id AND pepper_id = :old_pepper_id
+"""
 _REVISION = '''"""What the release after this one adds.
 
 Revises: {head}
@@ -72,8 +77,19 @@ class NextRelease:
 
 def next_release(folder: Path, upgrade: str, downgrade: str = "pass", imports: str = "") -> NextRelease:
     """Make it; `upgrade` and `downgrade` are what its revision does."""
-    for part in ("app", "migrations"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    _copy(folder)
     text = _REVISION.format(head=head_revision(), next=NEXT, upgrade=upgrade, downgrade=downgrade, imports=imports)
     (folder / "migrations/versions/next.py").write_text(text, "utf-8")
     return NextRelease(folder, folder / "home")
+
+
+def release_before(folder: Path) -> Path:
+    """Make a checkout of a release that wrote hashes of keys itself, and return where it lies."""
+    _copy(folder)
+    (folder / "app/store/sql/rekey.sql").write_text(_MOVED_BY_ITSELF, "utf-8")
+    return folder
+
+
+def _copy(folder: Path) -> None:
+    for part in ("app", "migrations"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))

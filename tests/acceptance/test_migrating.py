@@ -21,9 +21,11 @@ from app.cluster.address import APP
 from app.store.guard import verify_published
 from app.store.migrating import current_revision, downgrade, head_revision, is_at_head, upgrade
 from app.store.publishing import published_hashes
-from tests.acceptance.conftest import ROOT, Program, Start, answer_of
+from tests.acceptance.conftest import ROOT, Program, Start, answer_of, run_program
+from tests.acceptance.credentials_owner import Owner, id_of
+from tests.acceptance.credentials_rotation import PepperFile
 from tests.acceptance.outage_publish import SLUGS, STEPS
-from tests.acceptance.outage_release import NEXT, next_release
+from tests.acceptance.outage_release import NEXT, next_release, release_before
 from tests.core.records import make_record
 from tests.databases import Database
 from tests.migrations.test_migrations import REVISIONS, seed, shape
@@ -205,6 +207,31 @@ def test_t46_this_release_serves_on_the_schema_of_the_next(
     assert f"at revision {NEXT}, a later release's" in this.run(database, "doctor")[1]
     assert (current_revision(database.owner), head_revision() == NEXT) == (NEXT, False)
     record_property("figure", "1 running and 1 new server answer and are ready")
+
+
+def test_t46_a_server_that_may_not_move_a_key_answers_it(
+    database: Database, serve: Start, tmp_path: Path, record_property: Note
+) -> None:
+    """A server of a release that wrote keys' hashes itself answers keys of an older pepper; one of this moves them.
+
+    That release is this one with its old statement.
+    """
+    database.publish(make_record())
+    owner = Owner(database.app_url, database.owner_url, tmp_path / "home", tmp_path / "keys")
+    key = owner.mint("laptop")
+    bearer, pepper = {"authorization": f"Bearer {key}"}, PepperFile(owner.home)
+    pepper.hold(pepper.new, pepper.old)
+    environ = {"DATABASE_URL": database.app_url, "CHATCTX_EMBEDDER": "none"}
+    with run_program(environ, owner.home, command="serve", folder=release_before(tmp_path / "before")) as before:
+        answers = [before.call("get_guidance", {"ids": ["use-stable-keys"]}, **bearer) for _ in range(5)]
+        assert [answer_of(answer)["missing"] for answer in answers] == [[]] * len(answers)
+    assert "SQLSTATE 42501" in before.output
+    where = [owner.listing()[id_of(key)]["pepper_id"]]
+    with serve(database, home=owner.home) as this:
+        assert this.call("get_guidance", {"ids": ["use-stable-keys"]}, **bearer).status_code == 200
+    where.append(owner.listing()[id_of(key)]["pepper_id"])
+    assert where == [pepper.old.split()[0], pepper.new.split()[0]]
+    record_property("figure", f"{len(answers)} calls answered, then moved")
 
 
 def test_t46_a_schema_that_lacks_what_is_needed_is_refused_by_name(

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import ProgrammingError
 
+from app.cluster import Cluster
 from app.cluster.address import APP
 from app.errors import Unavailable
 from app.store.access import KeyRing, PostgresAccessStore
@@ -218,6 +219,111 @@ def test_t37_a_shadow_does_not_lead_the_function_astray(
         assert connection.scalar(text("SELECT count(*) FROM pg_temp.owner_action")) == 0
     assert key() == (b"b" * 32, "p2", ["p1"])
     assert len(moves(database)) == 1
+
+
+# What the server's login holds beside tables and columns. Of the catalog's own objects, what everybody has is left out.
+HELD: dict[str, tuple[str, list[str]]] = {
+    "functions of ours": (
+        """SELECT proname FROM pg_proc WHERE pronamespace = CAST('chatctx' AS regnamespace)
+        AND has_function_privilege(oid, 'EXECUTE')""",
+        ["rekey"],
+    ),
+    "functions with another's rights": (
+        """SELECT concat_ws(' ', proname, array_to_string(proconfig, ' ')) FROM pg_proc WHERE prosecdef
+        AND has_function_privilege(oid, 'EXECUTE')""",
+        ["rekey search_path=pg_catalog, pg_temp"],
+    ),
+    "sequences": (
+        """SELECT relname FROM pg_class WHERE relkind = 'S' AND (has_sequence_privilege(oid, 'USAGE')
+        OR has_sequence_privilege(oid, 'SELECT') OR has_sequence_privilege(oid, 'UPDATE'))""",
+        [],
+    ),
+    "views, foreign and other tables of anybody's": (
+        """SELECT relname FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
+        WHERE relkind IN ('r', 'v', 'm', 'f', 'p') AND nspname NOT IN ('pg_catalog', 'information_schema')
+        AND relname <> ALL (CAST(:tables AS text[])) AND has_any_column_privilege(pg_class.oid, 'SELECT')
+        AND has_schema_privilege(place.oid, 'USAGE')""",
+        ["alembic_version", "published_record"],
+    ),
+    "views that it may write to": (
+        """SELECT relname FROM pg_class WHERE relkind = 'v' AND relnamespace = CAST('chatctx' AS regnamespace)
+        AND (has_any_column_privilege(oid, 'INSERT, UPDATE') OR has_table_privilege(oid, 'DELETE'))""",
+        [],
+    ),
+    "schemas to make things in": (
+        """SELECT nspname FROM pg_namespace
+        WHERE nspname !~ '^pg_(toast_)?temp_' AND has_schema_privilege(oid, 'CREATE')""",
+        [],
+    ),
+    "things of its own": (
+        """SELECT classid FROM pg_shdepend JOIN pg_roles AS owner ON owner.oid = refobjid
+        WHERE deptype = 'o' AND rolname IN (current_user, 'chatctx_server')""",
+        [],
+    ),
+    "rights on what will be made": (
+        """SELECT privilege_type FROM pg_default_acl, aclexplode(defaclacl) AS given
+        LEFT JOIN pg_roles AS who ON who.oid = given.grantee
+        WHERE given.grantee = 0 OR who.rolname IN (current_user, 'chatctx_server')""",
+        [],
+    ),
+    "rights to give on": (
+        """SELECT relname FROM pg_class, aclexplode(relacl) AS given JOIN pg_roles AS who ON who.oid = given.grantee
+        WHERE given.is_grantable AND who.rolname IN (current_user, 'chatctx_server')""",
+        [],
+    ),
+    "roles it is in, and may let others into": (
+        """SELECT role.rolname || CASE WHEN admin_option THEN ', admin' ELSE '' END FROM pg_auth_members
+        JOIN pg_roles AS role ON role.oid = roleid JOIN pg_roles AS member ON member.oid = pg_auth_members.member
+        WHERE member.rolname IN (current_user, 'chatctx_server')""",
+        ["chatctx_server"],
+    ),
+    "powers": (
+        """SELECT rolname FROM pg_roles WHERE rolname IN (current_user, 'chatctx_server')
+        AND (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls)""",
+        [],
+    ),
+    "settings that need a right": (
+        """SELECT parname || ' ' || given.privilege_type FROM pg_parameter_acl, aclexplode(paracl) AS given
+        LEFT JOIN pg_roles AS who ON who.oid = given.grantee
+        WHERE (given.grantee = 0 OR who.rolname IN (current_user, 'chatctx_server'))
+        AND parname <> 'log_parameter_max_length'""",
+        [],
+    ),
+    "servers elsewhere, and languages that reach out": (
+        """SELECT srvname FROM pg_foreign_server WHERE has_server_privilege(oid, 'USAGE')
+        UNION ALL SELECT lanname FROM pg_language WHERE has_language_privilege(oid, 'USAGE') AND NOT lanpltrusted
+        AND lanname NOT IN ('c', 'internal')""",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_t37_server_holds_nothing_besides(
+    database: Database, kind: str, record_property: Callable[[str, object], None]
+) -> None:
+    """Beside tables, the server's login may run one function of ours; it owns nothing and may make or pass on nothing.
+
+    Functions, sequences, views, schemas, default rights, roles, powers, settings, foreign servers and languages.
+    """
+    question, expected = HELD[kind]
+    with database.server.connect() as connection:
+        held = connection.execute(text(question), {"tables": TABLES} if ":tables" in question else {}).scalars().all()
+    assert sorted(held) == expected
+    record_property("figure", f"{len(HELD)} kinds of right looked at")
+
+
+def test_t37_embedded_database_lets_nobody_fill_the_disk(cluster: Cluster) -> None:
+    """In the embedded database the server's login makes no temporary table and no large object; elsewhere it may."""
+    engine = server_engine(cluster.address.app_url)
+    tries = (
+        "CREATE TEMPORARY TABLE mine (x int)",
+        "SELECT lo_create(0)",
+        "SELECT lo_from_bytea(0, 'x')",
+        "SELECT lo_creat(1)",
+    )
+    assert {refusal(engine, statement) for statement in tries} == {DENIED}
+    engine.dispose()
 
 
 def test_t37_owner_that_serves_drops_to_the_same_rights(database: Database) -> None:
