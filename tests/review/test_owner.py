@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import pty
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +15,7 @@ from app.recordfile import read_record
 from review.ledger import read_ledger
 from review.snapshots import read_snapshot
 from tests.gates.records import make_record
+from tests.terminals import converse
 
 SLUG = "store-money-as-numeric"
 ROOT = Path(__file__).parents[2]
@@ -160,21 +157,11 @@ def test_a_warning_asks_for_a_reason(bench):
 def test_on_a_terminal_the_owner_is_shown_the_record_and_asked(bench, answer, code, entries):
     """Yes decides; no, and an end of input, decide nothing."""
     bench.write(SLUG)
-    leader, follower = pty.openpty()
     command = [sys.executable, "-m", "app.main", "review", "approve", SLUG, "--by", "ada"]
-    environ = {**os.environ, **bench.environ}
-    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, cwd=ROOT, env=environ) as process:
-        os.close(follower)
-        os.write(leader, f"{answer}\n".encode())
-        output = b""
-        # The kernel reports the other end's leaving as an error.
-        with contextlib.suppress(OSError):
-            while block := os.read(leader, 4096):
-                output += block
-        assert process.wait(30) == code
-    os.close(leader)
-    assert f"Approve {SLUG} as version 1".encode() in output
-    assert b"[recommendation]" in output
+    ended, output = converse(command, bench.environ, ("[y/N]:", answer))
+    assert ended == code
+    assert f"Approve {SLUG} as version 1" in output
+    assert "[recommendation]" in output
     assert len(read_ledger(bench.records / "ledger.jsonl").entries) == entries
 
 
