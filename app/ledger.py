@@ -29,6 +29,8 @@ GENESIS = "0" * 64
 # Entries in this name make a set a demonstration: drafted and signed without an owner's judgement.
 DEMO_SIGNER = "demo"
 _DOMAIN = b"chatctx-ledger-v1\0"
+# As `app.record` has it, which lies above.
+Name = Annotated[str, StringConstraints(max_length=64, pattern="^[a-z0-9]+(?:-[a-z0-9]+)*$")]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Moment = Annotated[str, StringConstraints(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
 
@@ -62,7 +64,7 @@ class Entry:
         hash: hash of this line's other fields.
     """
 
-    slug: str
+    slug: Name
     sha256: Digest
     decision: Decision
     at: Moment

@@ -115,7 +115,8 @@ class Told:
         self.withheld = len(found.withheld)
         served = publication(engine)
         # The row that says so can be written by whoever can write to the database; the approvals cannot.
-        return replace(served, demo=served.demo or found.demo, records=found.records - self.withheld)
+        demo = found.demo if found.records else served.demo
+        return replace(served, demo=demo, records=found.records - self.withheld)
 
     def _policy(self) -> Policy | None:
         """Read who may sign anew, so that a key that is taken out of the file counts no longer."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 import getpass
 
 from app.database import policy_of
-from app.integrity import Policy
+from app.integrity import Policy, prove
 from app.passphrase import Lock
 from app.recordfile import RecordFile
 from app.settings import Settings
 from review.bench import Verdict
 from review.errors import InvalidDecision, Refused
 from review.gates import Level
-from review.ledger import Decision, Entry, Sign, append, read_ledger
+from review.ledger import DEMO_SIGNER, Decision, Entry, Ledger, Sign, append, read_ledger
 from review.screen import now
 from review.signing import signer_with
 from review.snapshots import keep_snapshot
@@ -73,14 +73,22 @@ def take_back(settings: Settings, entry: Entry, *, by: str | None, lock: Lock | 
         LedgerError: the ledger is broken.
     """
     (lock or Lock(settings)).require()
-    history = read_ledger(settings.records / LEDGER).history(entry.slug)
+    ledger = read_ledger(settings.records / LEDGER)
+    history = ledger.history(entry.slug)
     if not history or history[-1].hash != entry.hash:
         raise Refused(f"{entry.slug} was decided about since: look at it again.")
-    before = history[-2] if len(history) > 1 else None
+    before = _counted(settings, ledger, entry)
     note = f"taken back: {entry.decision.value} of {entry.at}"
-    if before is not None and before.decision is Decision.APPROVE:
+    if before is not None and (before.by != DEMO_SIGNER or by == DEMO_SIGNER):
         return _append(settings, Decision.APPROVE, entry.slug, before.sha256, by=by, note=note)
     return _append(settings, Decision.DEPRECATE, entry.slug, entry.sha256, by=by, note=note)
+
+
+def _counted(settings: Settings, ledger: Ledger, entry: Entry) -> Entry | None:
+    """Return the approval before a decision, if it counted: undoing must not lend it a name that it did not have."""
+    former = Ledger(ledger.entries[: ledger.entries.index(entry)])
+    approval = prove(former, policy_of(settings)).approvals.get(entry.slug)
+    return former.last(entry.slug) if approval is not None and approval.flaw is None else None
 
 
 def refuse_errors(verdict: Verdict) -> None:

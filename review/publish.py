@@ -15,7 +15,7 @@ from app.integrity import Flaw, Policy, prove
 from app.ports import Embedder, EmbeddingModel, Vector
 from app.settings import Environment, Settings
 from app.store.guard import listed, verify_published
-from app.store.publishing import PublishInput, PublishPlan, plan, replace_published
+from app.store.publishing import PublishInput, PublishPlan, other_ledger, plan, replace_published
 from app.store.served import publication
 from review.bench import Shelf, open_shelf
 from review.errors import Refused
@@ -171,8 +171,9 @@ def _carried_out(
     chosen = planned.selection
     inputs = _with_vectors(chosen.approved, embedder, frozenset(planned.plan.to_embed), progress)
     done = replace_published(
-        engine, inputs, model=_model_of(embedder), ledger=chosen.ledger, demo=chosen.demo, progress=progress
-    )
+        engine, inputs, model=_model_of(embedder), ledger=chosen.ledger, demo=chosen.demo, progress=progress,
+        continues=not choices.new_ledger,
+    )  # fmt: skip
     _refuse_altered(engine, policy)
     return replace(planned, plan=done)
 
@@ -263,10 +264,7 @@ def _refuse_other_ledger(shelf: Shelf, engine: OwnerEngine, *, new_ledger: bool)
     """A chain cannot tell that its last lines were cut off; the database remembers where it ended."""
     head = publication(engine).ledger_head
     if head is not None and not new_ledger and not shelf.ledger.knows(head):
-        raise LedgerError(
-            "The database was published from a ledger with lines that this one lacks: restore records/ledger.jsonl, "
-            "or say --new-ledger if the records have a new owner."
-        )
+        raise other_ledger()
 
 
 def _refuse_losses(planned: Published, choices: Choices) -> None:

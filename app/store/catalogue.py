@@ -203,18 +203,25 @@ def _pool(
     rows: Sequence[Any], request: CandidateRequest, degraded: DegradedReason | None, guard: Guard
 ) -> CandidatePool:
     first = rows[0]
-    known: dict[str, int] = json.loads(first.document_frequency or "{}")
-    idf = (inverse_document_frequency(known[term], first.document_count) for term in request.terms if term in known)
+    count = max(0, first.document_count or 0)
+    found_in = json.loads(first.document_frequency or "{}")
+    known = {term: min(number, count) for term, number in found_in.items() if isinstance(number, int) and number > 0}
+    idf = (inverse_document_frequency(known[term], count) for term in request.terms if term in known)
     found = [row for row in rows if row.slug is not None]
     served = [row for row in found if guard.serves(row.slug)]
     return CandidatePool(
         candidates=tuple(_candidates(served)),
         withheld=len(found) - len(served),
-        document_count=first.document_count,
+        document_count=count,
         document_frequency={term: known.get(term, 0) for term in request.terms},
         ideal_words=math.fsum(idf) * (K1 + 1),
         degraded=degraded,
     )
+
+
+def _finite(signal: float | None) -> float | None:
+    """Return a signal, None for what is no number: one that is not would put every other out of order."""
+    return None if signal is None or not math.isfinite(signal) else float(signal)
 
 
 def _candidates(rows: Iterable[Any]) -> Iterator[Candidate]:
@@ -226,10 +233,10 @@ def _candidates(rows: Iterable[Any]) -> Iterator[Candidate]:
                 topic=Topic(row.topic),
                 applies_to=_applies_to(row.applies_to),
                 task_types=_task_types(row.task_types),
-                words=row.words,
+                words=_finite(row.words),
                 matched=frozenset(row.matched or ()),
-                cosine=row.cosine,
-                phrase=float(row.phrase),
+                cosine=_finite(row.cosine),
+                phrase=_finite(row.phrase) or 0.0,
             )
         # Columns are held against the content when it is fetched; here they may be anything.
         except (ValueError, TypeError, KeyError, RecursionError):

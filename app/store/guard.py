@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
@@ -17,7 +19,7 @@ from app.integrity import Columns, Content, Flaw, Policy, Proofs, content_of, fi
 from app.ledger import DEMO_SIGNER
 from app.record import is_slug
 from app.store.engine import connected, sql
-from app.store.ledgerlines import walk_back
+from app.store.ledgerlines import Walk, walk_back
 
 PAGE = 200
 # Bytes of a record's content: a file is at most half of it, and a row that is more was not written by a publish. What
@@ -25,7 +27,13 @@ PAGE = 200
 LONGEST = 131_072
 STORED = 65_536
 _NAMED = 12
+# Rows that are looked at beyond those that are approved, so that they can be told of.
+_UNAPPROVED = 20_000
 _log = logging.getLogger(__name__)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -53,9 +61,12 @@ class Guard:
         withheld: records found wanting, by slug, with the reason.
     """
 
-    def __init__(self, policy: Policy | None = None) -> None:
+    def __init__(self, policy: Policy | None = None, now: Callable[[], datetime] = _now) -> None:
         self._proofs = Proofs(policy or Policy())
+        self._now = now
         self._refused: str | None = None
+        # Hash of the last line known under a former policy, from which everything is judged anew.
+        self._anchor: str | None = None
         self._gap = False
         self._records = 0
         self._reading = Lock()
@@ -69,7 +80,8 @@ class Guard:
 
     def serves(self, slug: str) -> bool:
         """Tell whether a record may be named; what it says is held against the ledger when it is fetched."""
-        return slug in self._proofs.approvals and slug not in self.withheld
+        approval = self._proofs.approvals.get(slug)
+        return approval is not None and approval.flaw is None and slug not in self.withheld
 
     def serves_any(self) -> bool:
         """Tell whether the last look at every record left one to serve, or found none at all."""
@@ -87,7 +99,7 @@ class Guard:
         with self._reading:
             self._read_on(connection, head)
             if not self._proofs.whole:
-                self._read_again(connection, self._proofs.policy)
+                self._read_again(connection)
 
     def sound(self, connection: Connection, read: Callable[[], Sequence[Any]]) -> list[Any]:
         """Return those of the rows that are what was approved. Raises Unavailable.
@@ -98,7 +110,7 @@ class Guard:
         """
         rows, flaws = self._judged(connection, read)
         self._note(flaws)
-        return [row for row in rows if flaws[row.slug] is None]
+        return [row for row in rows if row.slug is not None and flaws[row.slug] is None]
 
     def examine(self, engine: Engine, policy: Policy | None = None) -> Examination:
         """Look at every served record, a page at a time, and at lines of the ledger that were missing.
@@ -112,7 +124,7 @@ class Guard:
         self._prepare(engine, policy or self._proofs.policy)
         found: dict[str, Flaw] = {}
         records, demo = 0, False
-        for connection, read in _pages(engine):
+        for connection, read in _pages(engine, len(self._proofs.approvals) + _UNAPPROVED):
             _, flaws = self._judged(connection, read)
             self._note(flaws)
             found |= _flawed(flaws)
@@ -123,12 +135,19 @@ class Guard:
         return Examination(records, found, demo)
 
     def _prepare(self, engine: Engine, policy: Policy) -> None:
-        if policy == self._proofs.policy and self._proofs.whole:
+        if policy == self._proofs.policy and self._proofs.whole and self._anchor is None:
             return
-        with self._reading, connected(engine) as connection:
-            self._read_again(connection, policy)
+        with self._reading:
+            if policy != self._proofs.policy:
+                # At once, and whatever comes of reading: what another policy proved is not proved any more.
+                self._anchor = self._proofs.head or self._anchor
+                self._proofs = Proofs(policy)
+            with connected(engine) as connection:
+                self._read_again(connection)
 
     def _read_on(self, connection: Connection, head: str | None) -> None:
+        if self._anchor is not None:
+            self._read_again(connection)
         known = self._proofs.head
         if head is None or head in (known, self._refused):
             return
@@ -137,17 +156,22 @@ class Guard:
             self._refused = head
             _log.error("the ledger in the database does not continue the one it was: it is not believed")
             return
-        base = self._proofs if known else Proofs(self._proofs.policy, whole=walk.end == "beginning")
+        base = self._proofs if known else self._nothing(walk)
         self._adopt(base.followed_by(walk.entries))
 
-    def _read_again(self, connection: Connection, policy: Policy) -> None:
+    def _read_again(self, connection: Connection) -> None:
         """Judge anew all that leads to the last line that is known: the hashes say that it is the same."""
-        head = self._proofs.head
-        if head is None:
-            self._proofs = Proofs(policy)
-            return
-        walk = walk_back(connection, head, None)
-        self._adopt(replace(Proofs(policy, whole=walk.end == "beginning").followed_by(walk.entries), head=head))
+        head = self._proofs.head or self._anchor
+        if head is not None:
+            walk = walk_back(connection, head, None)
+            self._adopt(replace(self._nothing(walk).followed_by(walk.entries), head=head))
+            self._anchor = None
+
+    def _nothing(self, walk: Walk) -> Proofs:
+        """Return what is proved before a walk: behind a gap, that any key whose life is over now may have been over."""
+        if walk.end == "beginning":
+            return Proofs(self._proofs.policy)
+        return Proofs(self._proofs.policy, whole=False, latest=self._now())
 
     def _adopt(self, proofs: Proofs) -> None:
         if not proofs.whole and not self._gap:
@@ -159,12 +183,12 @@ class Guard:
         self, connection: Connection, read: Callable[[], Sequence[Any]]
     ) -> tuple[Sequence[Any], dict[str, Flaw | None]]:
         rows = read()
-        flaws = {row.slug: _flaw(row, self._proofs) for row in rows}
+        flaws = _flaws(rows, self._proofs)
         if any(flaws.values()):
             with self._reading:
                 self._read_on(connection, connection.scalar(sql("ledger_head")))
             rows = read()
-            flaws = {row.slug: _flaw(row, self._proofs) for row in rows}
+            flaws = _flaws(rows, self._proofs)
         return rows, flaws
 
     def _note(self, flaws: Mapping[str, Flaw | None]) -> None:
@@ -175,6 +199,14 @@ class Guard:
             if news or cleared:
                 self.withheld = {slug: flaw for slug, flaw in self.withheld.items() if slug not in cleared} | found
         _tell(news)
+
+
+def _flaws(rows: Sequence[Any], proofs: Proofs) -> dict[str, Flaw | None]:
+    """Return the flaw of each record; a name that more than one row has is nobody's."""
+    times = Counter(row.slug for row in rows if row.slug is not None)
+    return {
+        row.slug: _flaw(row, proofs) if times[row.slug] == 1 else Flaw.COLUMNS for row in rows if row.slug is not None
+    }
 
 
 def _flaw(row: Any, proofs: Proofs) -> Flaw | None:
@@ -224,10 +256,13 @@ def verify_published(engine: Engine, policy: Policy | None = None) -> list[str]:
     return sorted(Guard(policy).examine(engine).withheld)
 
 
-def _pages(engine: Engine) -> Iterator[tuple[Connection, Callable[[], Sequence[Any]]]]:
-    """Yield what reads each page; each has a connection of its own, so that a long look keeps none from callers."""
+def _pages(engine: Engine, most: int) -> Iterator[tuple[Connection, Callable[[], Sequence[Any]]]]:
+    """Yield what reads each page; each has a connection of its own, so that a long look keeps none from callers.
+
+    A view that always has one more does not keep a look from ending: nothing is served that is not among the approvals.
+    """
     after = ""
-    while True:
+    for _ in range(0, most, PAGE):
         with connected(engine) as connection:
             page = connection.execute(sql("published_page"), {"after": after, "page": PAGE}).scalars().all()
             if not page:

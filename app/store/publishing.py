@@ -16,9 +16,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from app.errors import LedgerError
 from app.ledger import Ledger
 from app.ports import EmbeddingModel
-from app.store.engine import connected, transaction
+from app.store.engine import connected, sql, transaction
 from app.store.guard import verify_published
 from app.store.ledgerlines import write_lines
 from app.store.postings import build_postings, write_postings
@@ -90,6 +91,7 @@ def replace_published(
     model: EmbeddingModel | None,
     ledger: Ledger,
     demo: bool,
+    continues: bool = False,
     facts: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     index_from_rows: int = INDEX_FROM_ROWS,
@@ -100,19 +102,40 @@ def replace_published(
         approved: everything that is to be served; what is served now and not in it is deprecated.
         model: the model of the inputs' vectors; None when embeddings are switched off.
         ledger: the decisions that approve them; its lines are kept beside the records, for servers to verify.
+        continues: refuse a ledger without the line last published from: another publish may have come first.
         demo, facts: whether they are signed as a demonstration set, and anything else to tell, JSON-serialisable.
         progress: told of each step; an error it raises undoes the publish.
         index_from_rows: embedding rows of the model from which an HNSW index is kept.
 
     Raises:
-        LedgerError: an input's hash is not its content's, or a version was published before with other content.
+        LedgerError: an input's hash is not its content's, a version was published before with other content, or the
+            ledger lacks lines that were published from.
         EmbeddingFailure: an input's vectors are not one finite vector of the model's length per text.
         Unavailable: the database does not answer, or another publish is running.
     """
     check_inputs(approved)
     with transaction(engine) as connection:
         steps = _Steps(connection, approved, model, progress or _silence)
+        steps.wait_for_others()
+        if continues:
+            refuse_other_ledger(connection, ledger)
         return steps.take(ledger, {"demo": demo, "facts": dict(facts or {})}, index_from_rows)
+
+
+def refuse_other_ledger(connection: Connection, ledger: Ledger) -> None:
+    """Raise LedgerError when the ledger lacks the line last published from. A chain cannot tell that it was cut off."""
+    head = connection.scalar(sql("ledger_head"))
+    if head is not None and not ledger.knows(head):
+        raise other_ledger()
+
+
+def other_ledger() -> LedgerError:
+    """Return the refusal of a ledger that does not continue the one last published from."""
+    return LedgerError(
+        "The database was published from a ledger with lines that this one lacks: restore records/ledger.jsonl, or "
+        "fetch what another owner decided. The ledger of a new owner goes into an empty database, or with --new-ledger "
+        "into one of the same texts."
+    )
 
 
 @dataclass(frozen=True)
@@ -124,9 +147,12 @@ class _Steps:
     model: EmbeddingModel | None
     tell: Progress
 
-    def take(self, ledger: Ledger, about: Mapping[str, Any], index_from_rows: int) -> PublishPlan:
-        """Take all of them, while no other publish does, and return what was changed."""
+    def wait_for_others(self) -> None:
+        """Let no other publish begin before this one has ended. Raises what means Unavailable after a while."""
         self.connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PUBLISH_LOCK})
+
+    def take(self, ledger: Ledger, about: Mapping[str, Any], index_from_rows: int) -> PublishPlan:
+        """Take all of them and return what was changed."""
         stored = stored_records(self.connection)
         todo = _plan(self.connection, stored, self.approved, self.model)
         numbers = self._records(todo, stored)

@@ -27,6 +27,10 @@ _FRAMING = (b"content-length", b"transfer-encoding")
 _ABSOLUTE_FORM = re.compile(rb"[A-Za-z][0-9A-Za-z+.\-]*://([^/?#]*)")
 
 
+class _TooManyError(Exception):
+    """Ends the parser: too many requests wait on one connection."""
+
+
 class DeadlineProtocol(HttpToolsProtocol):
     """Closes a connection that stays silent, whose request, head and body, is not whole in time, or takes no answer.
 
@@ -44,6 +48,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     # From the moment at which an answer finds no room on its way until all of it has.
     TAKING_SECONDS: ClassVar[float] = 30.0
     MAX_CONNECTIONS: ClassVar[int] = 1000
+    # Requests that wait behind another on their connection; each costs memory until it is answered.
+    MAX_PIPELINED: ClassVar[int] = 64
 
     # When the connection is closed, None while it waits for nothing of the client's.
     _latest: float | None = None
@@ -100,7 +106,9 @@ class DeadlineProtocol(HttpToolsProtocol):
             self._read(data)
         except HttpParserError:
             # Behind the last request whatever comes is invalid, and nobody's business.
-            if not self._has_declined or self._head_is_whole:
+            if self.transport.is_closing():
+                self._let_go()
+            elif not self._has_declined or self._head_is_whole:
                 self.logger.warning(_INVALID)
                 self.send_400_response(_INVALID)
 
@@ -158,6 +166,9 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Take no more headers, and hand the request on."""
+        if len(self.pipeline) >= self.MAX_PIPELINED:
+            self.transport.abort()
+            raise _TooManyError
         self._name_the_host_of_an_absolute_form()
         super().on_headers_complete()
         self._head_is_whole = True
@@ -171,6 +182,9 @@ class DeadlineProtocol(HttpToolsProtocol):
             return
         self._latest = None
         self._head_is_whole = False
+        if self.cycle.response_complete:
+            # Answered before it was whole: no clock of uvicorn's runs for what comes behind.
+            self.transport.close()
         super().on_message_complete()
 
     def _name_the_host_of_an_absolute_form(self) -> None:

@@ -409,3 +409,30 @@ def test_nothing_breaks_the_edge_and_nothing_comes_back(app, method, path, heade
 def test_what_is_not_http_is_refused(app):
     scope = {"type": "websocket", "path": "/mcp", "headers": []}
     assert asyncio.run(exchange(app(), scope, b"")) == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize("target", ["POST /nothing", "GET /mcp", "POST /mcp"])
+def test_a_body_that_ends_after_its_answer_holds_no_connection(edge, target):
+    """No clock would run for what comes behind it: the connection ends."""
+    head = f"{target} HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\nContent-Type: text/odd\r\nContent-Length: 10\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=10) as connection:
+        connection.sendall(head.encode() + b"123456789")
+        time.sleep(3)
+        with suppress(OSError):
+            connection.sendall(b"0")
+        with suppress(ConnectionResetError):
+            receive_all(connection)
+            assert connection.recv(1) == b""
+
+
+def test_requests_that_pile_up_behind_another_end_their_connection(edge):
+    """Each costs memory until its answer is due; so many are no client's."""
+    one = f"GET /x HTTP/1.1\r\nHost: 127.0.0.1:{edge.port}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", edge.port), timeout=10) as connection:
+        with suppress(OSError):
+            for _ in range(200):
+                connection.sendall(one * 1000)
+        with suppress(ConnectionResetError):
+            assert receive_all(connection).count(b"HTTP/1.1 404") <= 200
+    few = raw(edge.port, one * 20)
+    assert few.count(b"HTTP/1.1 404") == 20

@@ -541,3 +541,18 @@ def test_a_state_is_told_for_each(two: Bench) -> None:
     """What the commands say of a record and what the desk says are the same."""
     shelf, items = office(two).look()
     assert {item.slug for item in items} == {slug for slug in shelf.files if shelf.state(slug) is State.NEW}
+
+
+def test_undoing_lends_no_name_to_what_did_not_count(two: Bench) -> None:
+    """What a stranger or a demonstration approved before is not approved in the owner's name by taking back."""
+    two.approve(OTHER, by="demo")
+    two.edit(two.records / "data" / f"{OTHER}.md", "## Rationale\n", "## Rationale\nSeen often. ")
+
+    async def act(desk: Sitting) -> None:
+        await desk.press("a")
+        await desk.write("seen indeed")
+        await desk.press("u")
+        assert desk.decisions(OTHER) == [Decision.APPROVE, Decision.APPROVE, Decision.DEPRECATE]
+        assert len(desk.waiting) == 2
+
+    sit(two, act)

@@ -249,3 +249,21 @@ def test_the_whole_way_works_in_a_process_of_its_own(published_bench, database):
     assert (done.returncode, done.stderr) == (0, "")
     assert "serving 1 record\n" in done.stdout
     assert served(database) == {SLUG}
+
+
+def test_a_slower_publish_does_not_undo_a_quicker_one(two, database):
+    """While one makes vectors, another owner decides and publishes: the first is refused, and nothing comes back."""
+    two.run("publish")
+    settings = read_settings(two.environ, base=two.records.parent)
+    before = open_shelf(two.records)
+
+    class Slow(HashingEmbedder):
+        def embed(self, texts):
+            if SLUG in served(database):
+                two.run("deprecate", SLUG, "--reason", "found wrong meanwhile", "--yes")
+                two.run("publish")
+            return super().embed(texts)
+
+    with pytest.raises(LedgerError, match="with lines that this one lacks"):
+        publish(before, database.owner, Slow(), settings)
+    assert served(database) == {OTHER}

@@ -10,9 +10,10 @@ question AS (
 rarity AS MATERIALIZED (
     SELECT
         posting.term,
+        -- Counts that nobody wrote must not end the search in an error.
         ln(
-            1 + (CAST(publication.document_count AS float8) - posting.document_frequency + 0.5)
-            / (CAST(posting.document_frequency AS float8) + 0.5)
+            1 + (greatest(CAST(publication.document_count AS float8) - posting.document_frequency, 0) + 0.5)
+            / (greatest(CAST(posting.document_frequency AS float8), 0) + 0.5)
         ) AS idf
     FROM posting
     CROSS JOIN publication
