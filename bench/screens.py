@@ -7,6 +7,7 @@ writes docs/screens/*.png. It needs Chromium, which turns the terminal's drawing
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import subprocess
@@ -49,6 +50,8 @@ SHOTS = (
     Shot("gates-80x24", SMALL, ("down", "down", "4")),
     Shot("approve-80x24", SMALL, ("down", "a"), "the source says so since its last edition"),
     Shot("keys-80x24", SMALL, ("question_mark",)),
+    Shot("long-80x24", SMALL, ("down", "v", "v", "pagedown")),
+    Shot("without-colour-80x24", SMALL, ("down", "down", "4")),
     Shot("text-200x50", LARGE, ("down", "v", "v")),
     Shot("near-200x50", LARGE, ("down", "6")),
     Shot("questions-200x50", LARGE, ("down", "7")),
@@ -66,6 +69,9 @@ def main() -> None:
         for shot in (*SHOTS, Shot("empty-80x24", SMALL, ())):
             records = Path(made) / ("nothing" if shot.name.startswith("empty") else "records")
             records.mkdir(exist_ok=True)
+            os.environ.pop("NO_COLOR", None)
+            if shot.name.startswith("without-colour"):
+                os.environ["NO_COLOR"] = "1"
             drawing = Path(made) / f"{shot.name}.svg"
             drawing.write_text(asyncio.run(_draw(records, shot)), "utf-8")
             _photograph(chromium, drawing, FOLDER / f"{shot.name}.png", Path(made) / "profile")

@@ -20,7 +20,9 @@ from review.trial import Placed
 PANES = ("text", "json", "diff", "gates", "sources", "near", "questions", "why")
 _PROSE = ("summary", "recommendation", "rationale")
 _LISTS = ("conditions", "exceptions", "pitfalls", "verification_checks")
-_LEVEL_STYLE = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
+# Light enough to be read where colours become greys.
+_RED = "#ff8080"
+_LEVEL_STYLE = {Level.ERROR: f"bold {_RED}", Level.WARNING: "yellow"}
 
 
 def text_pane(studied: Dossier, detail: Detail) -> Text:
@@ -54,7 +56,7 @@ def diff_pane(studied: Dossier) -> Text:
     if not studied.diff:
         return Text("As approved: nothing differs.", style="dim")
     out = Text()
-    styles = {"+": "green", "-": "red", "@": "cyan"}
+    styles = {"+": "green", "-": _RED, "@": "cyan"}
     for line in studied.diff:
         _line(out, line, styles.get(line[:1], ""))
     return out
@@ -134,7 +136,7 @@ def questions_pane(placed: Sequence[Placed], slug: str) -> Text:
         _line(
             out,
             f"{'hit ' if entry.hit else 'miss'}  {place:<9}  {_first_line(entry.question.text)}",
-            "" if entry.hit else "red",
+            "" if entry.hit else _RED,
         )
         others = [name for name in entry.answered if name != slug][:3]
         if others:
