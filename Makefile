@@ -35,7 +35,7 @@ run: ## Start PostgreSQL, publish the shipped records and serve them
 	@$(PREPARE) && exec .venv/bin/chatctx run $(ARGS)
 
 test: ## Run all tests
-	@$(PREPARE) --dev && exec .venv/bin/python -m pytest $(ARGS)
+	@$(PREPARE) --dev && exec .venv/bin/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: ## Look for mistakes without running anything: ruff, mypy, import-linter
 	@$(PREPARE) --dev && .venv/bin/ruff check . && .venv/bin/mypy && .venv/bin/lint-imports
