@@ -279,7 +279,7 @@ TOO_LONG: Sequence[tuple[str, bytes]] = (
 
 
 def test_t24_a_message_with_more_than_one_meaning_is_refused_at_once(process: Watched, record_property: Note) -> None:
-    """JSON bombs, batches, repeated names, NUL, NaN, lone surrogates: 400 in the same few words, at once, no traceback.
+    """JSON bombs, batches, repeated names, NUL, NaN, lone surrogates: 400 in a few words of ours, at once, no traceback.
 
     What is longer than 64 KiB is 413 before it is read.
     """
@@ -292,9 +292,10 @@ def test_t24_a_message_with_more_than_one_meaning_is_refused_at_once(process: Wa
             slowest = max(slowest, time.perf_counter() - began)
             assert status_of(response) == status, name
             told.add(response.partition(b"\r\n\r\n")[2])
-        (only,) = told
-        assert json.loads(only)["error"]["code"] == code
-        assert json.loads(only)["id"] is None
+        # One sentence for each cause there is, whatever was sent.
+        assert len(told) <= 4
+        for answer in map(json.loads, told):
+            assert (answer["error"]["code"], answer["id"]) == (code, None)
     assert slowest < 1
     log = process.log_of_its_life()
     assert "Traceback" not in log
