@@ -27,6 +27,7 @@ from review.verify.execution import Outcome, Result
 
 @click.command("verify")
 @click.argument("slugs", nargs=-1)
+@click.option("--record", "records", multiple=True, metavar="SLUG", help="The same as naming it.")
 @changed_option
 @click.option(
     "--jobs", type=click.IntRange(1, 32), default=min(4, os.cpu_count() or 1), show_default=True, help="Checks at once."
@@ -36,7 +37,14 @@ from review.verify.execution import Outcome, Result
 @click.pass_context
 @reports_errors
 def verify_command(
-    context: click.Context, slugs: tuple[str, ...], changed: str | None, jobs: int, no_record: bool, as_json: bool
+    context: click.Context,
+    /,
+    slugs: tuple[str, ...],
+    records: tuple[str, ...],
+    changed: str | None,
+    jobs: int,
+    no_record: bool,
+    as_json: bool,
 ) -> None:
     """Run the checks of the named records, of those a branch changes, or of all; confined, at most 20 seconds each.
 
@@ -44,7 +52,7 @@ def verify_command(
     """
     settings = settings_of(context)
     shelf = open_shelf(settings.records)
-    files = _with_checks(shelf, named_or_changed(shelf, slugs, changed))
+    files = _with_checks(shelf, named_or_changed(shelf, (*slugs, *records), changed))
     with progress_bar("running checks") as bar:
         seen = Counter[str]()
 
