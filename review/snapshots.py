@@ -7,14 +7,13 @@ other, so a copy needs no trust of its own.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from app.errors import LedgerError
 from app.record import canonical_form, canonical_hash
 from app.recordfile import RecordFile
+from app.wholefile import replace_file
 
 FOLDER = ".approved"
 
@@ -25,17 +24,7 @@ def keep_snapshot(records: Path, file: RecordFile) -> Path:
     if target.exists():
         return target
     target.parent.mkdir(exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as part:
-            part.write(canonical_form(file.record, file.fixtures))
-            part.flush()
-            os.fsync(part.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(target, canonical_form(file.record, file.fixtures), 0o644)
     return target
 
 

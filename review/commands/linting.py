@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from app.errors import RecordError
 from app.record import content_hash
 from app.recordfile import MAX_FILE_BYTES, parse_record, record_paths
 from app.transports.cli.printing import EXIT_REFUSED, json_option, print_json, reports_errors
+from app.wholefile import replace_file
 from review.bench import Shelf, open_shelf
 from review.errors import Refused
 from review.ledger import State
@@ -110,15 +109,7 @@ def _loses(shelf: Shelf, path: Path, after: str) -> bool:
 
 def _write(file: _File) -> None:
     """Replace the file, whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=file.path.parent, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as part:
-            part.write(file.after)
-        Path(name).chmod(file.path.stat().st_mode & 0o777)
-        Path(name).replace(file.path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(file.path, file.after.encode(), file.path.stat().st_mode & 0o777)
 
 
 def _row(file: _File, *, written: bool) -> dict[str, object]:

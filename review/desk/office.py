@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from app.errors import PassphraseError
 from app.passphrase import Lock
 from app.recordfile import read_record
 from app.settings import Settings
+from app.wholefile import replace_file
 from review.bench import Shelf, Similarity, judge, open_shelf
 from review.decisions import approve, clean_note, login_name, refuse_errors, take_back, warned
 from review.desk.dossier import Dossier, dossier
@@ -187,7 +186,9 @@ class Office:
         """Keep what is being written, so that a crash does not lose it."""
         with self._lock:
             drafts = self._drafts() | {key: text}
-            _write(self._drafts_path(), {name: kept for name, kept in drafts.items() if kept})
+            path = self._drafts_path()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, json.dumps({name: kept for name, kept in drafts.items() if kept}).encode(), 0o600)
 
     def _refuse_if_locked(self) -> None:
         if self.is_locked:
@@ -220,13 +221,3 @@ class Office:
 def decides_on_records(item: Item) -> bool:
     """Tell whether approving means anything for it."""
     return item.kind in (Kind.NEW, Kind.CHANGED)
-
-
-def _write(path: Path, drafts: dict[str, str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as part:
-        json.dump(drafts, part)
-        part.flush()
-        os.fsync(part.fileno())
-    Path(name).replace(path)
