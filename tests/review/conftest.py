@@ -43,6 +43,17 @@ class Bench:
         path.write_text(record_text(**changes), "utf-8")
         return path
 
+    def write_two(self, slug: str, other: str) -> None:
+        """Write two records that pass every gate, also beside each other."""
+        self.write(slug)
+        self.write(
+            other,
+            title="Keep instants in a column with time zone",
+            subject="Instants, zones and numeric amounts",
+            recommendation="Choose `timestamptz` for moments, and convert at the border of the program. "
+            "Avoid `timestamp`.",
+        )
+
     def approve(self, slug: str, by: str = "ada") -> None:
         """Approve a record."""
         self.run("approve", slug, "--by", by, "--yes", "--note", "read the source again")

@@ -23,13 +23,7 @@ OTHER = "keep-instants-with-their-zone"
 @pytest.fixture
 def owned(published_bench: Bench, tmp_path: Path) -> Bench:
     """Two published records without signatures, and an owner who has a key."""
-    published_bench.write(SLUG)
-    published_bench.write(
-        OTHER,
-        title="Keep instants in a column with time zone",
-        subject="Instants, zones and numeric amounts",
-        recommendation="Choose `timestamptz` for moments, and convert at the border of the program. Avoid `timestamp`.",
-    )
+    published_bench.write_two(SLUG, OTHER)
     published_bench.approve(SLUG)
     published_bench.approve(OTHER)
     published_bench.run("publish")

@@ -42,13 +42,7 @@ SIZES = [(80, 24), (200, 50)]
 @pytest.fixture
 def two(bench: Bench) -> Bench:
     """Two candidates."""
-    bench.write(SLUG)
-    bench.write(
-        OTHER,
-        title="Keep instants in a column with time zone",
-        subject="Instants, zones and numeric amounts",
-        recommendation="Choose `timestamptz` for moments, and convert at the border of the program. Avoid `timestamp`.",
-    )
+    bench.write_two(SLUG, OTHER)
     return bench
 
 

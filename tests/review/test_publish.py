@@ -26,13 +26,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def two(published_bench):
     """Return a bench with two approved records."""
-    published_bench.write(SLUG)
-    published_bench.write(
-        OTHER,
-        title="Keep instants in a column with time zone",
-        subject="Instants, zones and numeric amounts",
-        recommendation="Choose `timestamptz` for moments, and convert at the border of the program. Avoid `timestamp`.",
-    )
+    published_bench.write_two(SLUG, OTHER)
     published_bench.approve(SLUG)
     published_bench.approve(OTHER)
     return published_bench

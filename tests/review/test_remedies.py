@@ -87,13 +87,7 @@ class Owner:
 
 @pytest.fixture
 def owner(published_bench: Bench, database: Database, tmp_path: Path) -> Owner:
-    published_bench.write(SLUG)
-    published_bench.write(
-        OTHER,
-        title="Keep instants in a column with time zone",
-        subject="Instants, zones and numeric amounts",
-        recommendation="Choose `timestamptz` for moments, and convert at the border of the program. Avoid `timestamp`.",
-    )
+    published_bench.write_two(SLUG, OTHER)
     for slug in (SLUG, OTHER):
         published_bench.approve(slug, by="alice")
     published_bench.run("publish")
