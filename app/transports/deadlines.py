@@ -49,7 +49,7 @@ class DeadlineProtocol(HttpToolsProtocol):
     TAKING_SECONDS: ClassVar[float] = 30.0
     MAX_CONNECTIONS: ClassVar[int] = 1000
     # Requests that wait behind another on their connection; each costs memory until it is answered.
-    MAX_PIPELINED: ClassVar[int] = 64
+    MAX_PIPELINED: ClassVar[int] = 128
 
     # When the connection is closed, None while it waits for nothing of the client's.
     _latest: float | None = None
